@@ -1,0 +1,17 @@
+# `cmake --install` puts headers, library, CMake package and pkg-config file in place: find_package(tamis) or pkg-config tamis.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tamis EXPORT tamis-targets)
+install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
+
+configure_package_config_file(cmake/tamis-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tamis-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tamis-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tamis-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
+
+configure_file(cmake/tamis.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,51 @@
+# Compiles every filter of src/any/filters.def once per CPU level.
+#
+# Code of another level than the library's own must not leak: an inline function of the standard library that was compiled with AVX2
+# in one file could be the copy that the linker keeps for all. So the objects of a level are joined into one, in which every symbol but
+# the entry functions is made local. tests/levels checks that this worked.
+
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def tamis_filter_lines REGEX "^TAMIS_FILTER\\(")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def)
+
+set(TAMIS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
+
+# The model files of one level, generated; their names go to `out`.
+function(tamis_generate_models level out)
+  set(sources)
+  foreach(line IN LISTS tamis_filter_lines)
+    string(REGEX REPLACE "^TAMIS_FILTER\\(([a-z0-9_]+)\\).*" "\\1" filter "${line}")
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/models/${level}_${filter}.cpp)
+    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/src/any/model.cpp.in ${source} @ONLY)
+    list(APPEND sources ${source})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(tamis_add_levels target)
+  tamis_generate_models(portable portable_sources)
+  target_sources(${target} PRIVATE ${portable_sources})
+
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_OBJCOPY)
+    message(STATUS "tamis: portable CPU level only")
+    return()
+  endif()
+  target_compile_definitions(${target} PRIVATE TAMIS_BUILT_AVX2=1)
+
+  tamis_generate_models(avx2 avx2_sources)
+  add_library(tamis_avx2 OBJECT ${avx2_sources})
+  # Unique symbols could not be made local.
+  target_compile_options(tamis_avx2 PRIVATE ${TAMIS_AVX2_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  target_include_directories(tamis_avx2 PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_link_libraries(tamis_avx2 PRIVATE tamis_warnings)
+
+  set(joined ${CMAKE_CURRENT_BINARY_DIR}/tamis_avx2.o)
+  add_custom_command(
+    OUTPUT ${joined}
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} $<TARGET_OBJECTS:tamis_avx2>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=tamis_entry_avx2_* ${joined}
+    DEPENDS tamis_avx2 $<TARGET_OBJECTS:tamis_avx2>
+    COMMAND_EXPAND_LISTS
+    COMMENT "Joining the AVX2 filters")
+  set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  target_sources(${target} PRIVATE ${joined})
+endfunction()

@@ -1,0 +1,127 @@
+#pragma once
+
+// A filter whose type is chosen at run time: what the command line, the store and other languages use. Every call works on a
+// batch, so that the one indirect call it costs is shared; the single-key calls are batches of one.
+//
+// An any_filter knows its hasher, so it takes keys as well as digests and can check that two filters belong together.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/base/digest.hpp"
+#include "tamis/filter/concepts.hpp"
+#include "tamis/hash/hasher.hpp"
+#include "tamis/io/frame.hpp"
+
+namespace tamis {
+
+class registry;
+
+// The erased operations. Written once, as a template, in any/model.hpp.
+class any_model {
+ public:
+  virtual ~any_model();
+
+  virtual const filter_info& info() const = 0;
+  virtual capabilities can() const = 0;
+
+  virtual std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) = 0;
+  virtual void contains_many(std::span<const digest> digests, std::span<bool> out) const = 0;
+  virtual std::uint64_t keys() const = 0;
+  virtual std::uint64_t capacity() const = 0;
+  virtual double expected_fpr() const = 0;
+  virtual memory_bits bits() const = 0;
+  virtual option_list settings() const = 0;
+  virtual std::unique_ptr<any_model> clone() const = 0;
+  virtual void save(writer& out) const = 0;
+
+  // Requires: the capability.
+  virtual std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) = 0;
+  virtual std::uint64_t count(digest d) const = 0;
+  virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
+  virtual status expand() = 0;
+  virtual status merge(const any_model& other) = 0;
+};
+
+class any_filter {
+ public:
+  // By id, from `known` or from the registry that tamis comes with.
+  static result<any_filter> create(std::string_view id, const filter_params& params, hasher hash = {});
+  static result<any_filter> create(const registry& known, std::string_view id, const filter_params& params, hasher hash = {});
+
+  any_filter(std::unique_ptr<any_model> model, hasher hash) : model_(std::move(model)), hash_(hash) {}
+  any_filter(any_filter&&) noexcept = default;
+  any_filter& operator=(any_filter&&) noexcept = default;
+  any_filter(const any_filter& other) : model_(other.model_->clone()), hash_(other.hash_) {}
+  any_filter& operator=(const any_filter& other) { return *this = any_filter(other); }
+  ~any_filter() = default;
+
+  const filter_info& info() const { return model_->info(); }
+  capabilities can() const { return model_->can(); }
+  const hasher& hash() const { return hash_; }
+
+  insert_result insert(digest d);
+  bool contains(digest d) const;
+  erase_result erase(digest d);                                                                // Requires: can().erase
+  std::uint64_t count(digest d) const;                                                         // Requires: can().count
+  adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }  // Requires: can().adapt
+  status expand() { return model_->expand(); }                                                 // Requires: can().expand
+
+  // Keys: integers, strings, bytes.
+  template <class Key>
+  insert_result insert(const Key& key) requires(!std::same_as<Key, digest>) {
+    return insert(hash_(key));
+  }
+  template <class Key>
+  bool contains(const Key& key) const requires(!std::same_as<Key, digest>) {
+    return contains(hash_(key));
+  }
+  template <class Key>
+  erase_result erase(const Key& key) requires(!std::same_as<Key, digest>) {
+    return erase(hash_(key));
+  }
+  template <class Key>
+  std::uint64_t count(const Key& key) const requires(!std::same_as<Key, digest>) {
+    return count(hash_(key));
+  }
+
+  // Batches. `out`, where it may be empty, says per digest whether it went in or out.
+  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out = {}) {
+    return model_->insert_many(digests, out);
+  }
+  void contains_many(std::span<const digest> digests, std::span<bool> out) const { model_->contains_many(digests, out); }
+  std::size_t erase_many(std::span<const digest> digests, std::span<bool> out = {}) { return model_->erase_many(digests, out); }
+
+  // Everything in `other` is in this one afterwards. An error, and no change, if kind, hash, seed or shape differ.
+  status merge(const any_filter& other);
+
+  std::uint64_t keys() const { return model_->keys(); }
+  std::uint64_t capacity() const { return model_->capacity(); }
+  double expected_fpr() const { return model_->expected_fpr(); }
+  memory_bits bits() const { return model_->bits(); }
+  option_list settings() const { return model_->settings(); }
+
+  status save(byte_sink& sink) const;
+  status save_file(const std::string& path) const;
+  std::vector<std::byte> save_bytes() const;
+
+ private:
+  std::unique_ptr<any_model> model_;
+  hasher hash_;
+};
+
+// Loading. A filter of the keyed hash needs its secret: `hash` must then be the hasher it was filled through. Without `hash`
+// the stored seed is used. Messages begin with the path where there is one.
+struct load_options {
+  std::optional<hasher> hash = std::nullopt;
+  const registry* known = nullptr;  // nullptr: the registry that tamis comes with
+};
+result<any_filter> load(byte_source& source, const load_options& options = {});
+result<any_filter> load_file(const std::string& path, const load_options& options = {});
+result<any_filter> load_bytes(std::span<const std::byte> bytes, const load_options& options = {});
+
+}  // namespace tamis

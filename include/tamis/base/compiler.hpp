@@ -1,0 +1,50 @@
+#pragma once
+
+// Compiler glue: inlining, prefetching, 128-bit products, and the CPU level that this translation unit is compiled for.
+
+#include <cstdint>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TAMIS_INLINE inline __attribute__((always_inline))
+#define TAMIS_NOINLINE __attribute__((noinline))
+#define TAMIS_COLD __attribute__((cold, noinline))
+#else
+#error "tamis needs GCC or Clang: it multiplies 64 x 64 into 128 bits and uses their built-ins"
+#endif
+
+// Code whose instructions depend on the CPU level lives in `namespace tamis::inline TAMIS_LEVEL`. Two translation units built
+// with different flags then never share a function by accident: the linker cannot hand AVX2 code to a caller that has no AVX2.
+#if defined(__AVX2__) && defined(__BMI2__)
+#define TAMIS_LEVEL avx2
+#define TAMIS_HAS_AVX2 1
+#else
+#define TAMIS_LEVEL portable
+#define TAMIS_HAS_AVX2 0
+#endif
+
+namespace tamis {
+
+__extension__ using uint128 = unsigned __int128;
+
+inline constexpr unsigned cache_line_bytes = 64;
+
+struct wide_product {
+  std::uint64_t high;
+  std::uint64_t low;
+};
+
+TAMIS_INLINE constexpr wide_product multiply_wide(std::uint64_t a, std::uint64_t b) {
+  const uint128 product = static_cast<uint128>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+TAMIS_INLINE void prefetch_read(const void* address) { __builtin_prefetch(address, 0, 3); }
+TAMIS_INLINE void prefetch_write(const void* address) { __builtin_prefetch(address, 1, 3); }
+
+// Tells the optimiser that `value` is used and may have changed: keeps measured work alive.
+template <class T>
+TAMIS_INLINE void keep_alive(T& value) {
+  asm volatile("" : "+m"(value) : : "memory");
+}
+
+}  // namespace tamis

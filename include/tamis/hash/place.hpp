@@ -1,0 +1,54 @@
+#pragma once
+
+// Multiply-shift places for tables of any size: a digest is a fraction in [0, 1), times n its whole part is the place and what
+// remains is again a fraction: the bits that follow. Digest order is place order, and in a table of 2n places a key of place i
+// stands at 2i + (first following bit), whatever n is.
+
+#include <cassert>
+#include <cstdint>
+
+#include "tamis/base/digest.hpp"
+
+namespace tamis {
+
+// Place of a 64-bit fraction among `places`; each place has floor or ceil of 2^64 / places of the words.
+TAMIS_INLINE constexpr std::uint64_t reduce(std::uint64_t fraction, std::uint64_t places) {
+  return multiply_wide(fraction, places).high;
+}
+
+struct placed {
+  std::uint64_t place;
+  digest rest;  // the following bits; about 128 - log2(places) of them are random
+};
+
+TAMIS_INLINE constexpr placed place_of(digest d, std::uint64_t places) {
+  assert(places != 0);
+  const wide_product low = multiply_wide(d.low, places);
+  const wide_product high = multiply_wide(d.high, places);
+  const std::uint64_t middle = high.low + low.high;
+  return {high.high + (middle < high.low), {middle, low.low}};
+}
+
+// The digests of one place: the range whose keys `place_of` sends there.  Requires: place < places.
+constexpr digest_range digests_of_place(std::uint64_t place, std::uint64_t places) {
+  assert(place < places);
+  // The first digest of place p is ceil(p·2^128 / places): long division, 64 bits at a time.
+  const auto first_of = [places](std::uint64_t p) {
+    const auto step = [places](std::uint64_t& remainder) {
+      const uint128 dividend = static_cast<uint128>(remainder) << 64;
+      remainder = static_cast<std::uint64_t>(dividend % places);
+      return static_cast<std::uint64_t>(dividend / places);
+    };
+    digest first;
+    std::uint64_t remainder = p;
+    first.high = step(remainder);
+    first.low = step(remainder);
+    if (remainder != 0 && ++first.low == 0) ++first.high;
+    return first;
+  };
+  digest last = place + 1 == places ? all_digests.last : first_of(place + 1);
+  if (place + 1 != places && last.low-- == 0) --last.high;
+  return {first_of(place), last};
+}
+
+}  // namespace tamis
