@@ -7,7 +7,7 @@
 file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def tamis_filter_lines REGEX "^TAMIS_FILTER\\(")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def)
 
-set(TAMIS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
+set(TAMIS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mpopcnt)
 
 # The model files of one level, generated; their names go to `out`.
 function(tamis_generate_models level out)

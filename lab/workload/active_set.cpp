@@ -8,14 +8,17 @@
 //        ^ current: send its keys one by one; each goes back into a queue ahead of it, then the ring turns by one
 //
 // How far ahead decides how often a key is seen. Its pace follows a bell over its life, the quartic (4 u (1 - u))^2 of the
-// share u already sent, and the bell of a key is as high as its total is large: a key to be sent n times is slow when new, 1 +
-// trend n times as fast halfway, and slow again before it goes.
+// share u already sent, and the bell is as high as the key's total is large: a key to be sent n times is slow when new, 1 +
+// trend * n times as fast halfway, and slow again before it goes.
 //
-// The papers give the totals, the sizes and the word bell-shaped, not the curve. This curve and trend = 1/8 are calibrated: 10
-// M ids then show 54 to 57 repeats per key, as published. A bell of equal height for all keys shows 45 to 50, whatever its
-// height.
+// Sizes and totals are FireHose's; of the curve we only know "bell-shaped". This curve and trend = 1/8 are calibrated: 10
+// million ids show 54.9 repeats per key (published: 54 to 57). A bell of one height for all keys shows 45 to 50 (heights 1 to
+// 64).
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "lab/workload/kinds.hpp"
 #include "lab/workload/samplers.hpp"

@@ -24,7 +24,7 @@ std::vector<cpu_level> available_cpu_levels() {
   std::vector<cpu_level> levels = {cpu_level::portable};
 #if TAMIS_BUILT_AVX2
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt")) {
+      __builtin_cpu_supports("popcnt")) {
     levels.push_back(cpu_level::avx2);
   }
 #endif

@@ -26,8 +26,9 @@ status check_options(const filter_info& info, const filter_params& params) {
   for (auto option = params.options.begin(); option != params.options.end(); ++option) {
     const std::string& name = option->first;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string has = known.empty() ? "has no options" : "has: " + joined(known);
-      return error{"option '" + name + "': unknown, filter " + std::string(info.id) + " " + has};
+      std::string message = "option '" + name + "': unknown, filter ";
+      message.append(info.id).append(known.empty() ? " has no options" : " has: ").append(joined(known));
+      return error{message};
     }
     const auto same = [&name](const auto& other) { return other.first == name; };
     if (std::any_of(params.options.begin(), option, same)) return error{"option '" + name + "': given twice"};

@@ -12,7 +12,7 @@
 
 namespace tamis {
 
-enum class cpu_level { portable, avx2 };  // avx2 means AVX2, BMI1, BMI2, LZCNT and POPCNT
+enum class cpu_level { portable, avx2 };  // avx2 means AVX2, BMI1, BMI2 and POPCNT
 
 std::string_view to_string(cpu_level level);
 std::optional<cpu_level> parse_cpu_level(std::string_view name);

@@ -16,7 +16,7 @@ struct digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 
-  friend constexpr auto operator<=>(const digest&, const digest&) = default;
+  friend constexpr auto operator<=>(const digest&, const digest&) = default;  // NOLINT(modernize-use-nullptr): a false alarm
 
   // The `width` bits that start at bit `first`, right-aligned.  Requires: width <= 64, first + width <= 128.
   TAMIS_INLINE constexpr std::uint64_t bits(unsigned first, unsigned width) const {

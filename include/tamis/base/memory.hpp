@@ -42,7 +42,10 @@ class zeroed_array {
   zeroed_array(const zeroed_array& other) : zeroed_array(make(other.size_).value()) {
     if (size_ != 0) std::memcpy(data_, other.data_, size_ * sizeof(T));
   }
-  zeroed_array& operator=(const zeroed_array& other) { return *this = zeroed_array(other); }
+  zeroed_array& operator=(const zeroed_array& other) {
+    if (this != &other) *this = zeroed_array(other);
+    return *this;
+  }
   ~zeroed_array() {
     if (data_ != nullptr) release_zeroed(data_, size_ * sizeof(T));
   }

@@ -1,0 +1,69 @@
+"""Installs tamis into a new folder and uses it from there as a user's project would, once through CMake and once through pkg-config.
+The program is the example of the README, so that is compiled and run too."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+FLAGS = sys.argv.pop(1).split()
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def readme_example():
+    blocks = re.findall(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    examples = [block for block in blocks if "int main" in block]
+    assert len(examples) == 1, "the README has one complete C++ example"
+    return examples[0]
+
+
+class Consumer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.prefix = pathlib.Path(cls.folder.name) / "prefix"
+        cls.source = pathlib.Path(cls.folder.name) / "example.cpp"
+        cls.source.write_text(readme_example())
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_find_package(self):
+        build = pathlib.Path(self.folder.name) / "build"
+        run("cmake", "-S", HERE / "consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCONSUMER_SOURCE={self.source}", f"-DCMAKE_CXX_FLAGS={' '.join(FLAGS)}")
+        run("cmake", "--build", build)
+        run(build / "consumer")
+
+    def test_pkg_config(self):
+        folders = [str(path.parent) for path in self.prefix.rglob("tamis.pc")]
+        environment = {**os.environ, "PKG_CONFIG_PATH": ":".join(folders)}
+        arguments = run("pkg-config", "--cflags", "--libs", "tamis", env=environment).split()
+        program = pathlib.Path(self.folder.name) / "by-pkg-config"
+        run("g++", *FLAGS, self.source, *arguments, "-o", program)
+        run(program)
+
+    def test_every_public_header_compiles_alone(self):
+        include = self.prefix / "include"
+        for header in sorted((include / "tamis").rglob("*.hpp")):
+            with self.subTest(header=header.name):
+                run("g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-pragma-once-outside-header",
+                    f"-I{include}", "-x", "c++", header)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+"""The code is formatted, and passes clang-tidy, as .clang-format and .clang-tidy say. Tidy looks at what is compiled into the library."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+def sources():
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "*.cpp", "*.hpp"], check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in listed.split()]
+
+
+def compiled_library_files():
+    commands = json.loads((BUILD / "compile_commands.json").read_text())
+    files = {entry["file"] for entry in commands}
+    return sorted(f for f in files if f.startswith(str(ROOT / "src")) or "/models/portable_" in f)
+
+
+def tidy(file):
+    done = subprocess.run(["clang-tidy", "--quiet", "-p", str(BUILD), file], capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"{file}\n{done.stdout}\n"
+
+
+class Format(unittest.TestCase):
+    def test_clang_format(self):
+        done = subprocess.run(["clang-format", "--dry-run", "--Werror", *map(str, sources())], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[:4000])
+
+    def test_clang_tidy(self):
+        files = compiled_library_files()
+        self.assertGreater(len(files), 10)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            complaints = "".join(pool.map(tidy, files))
+        self.assertEqual(complaints, "", complaints[:6000])
+
+
+if __name__ == "__main__":
+    unittest.main()
