@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS tamis EXPORT tamis-targets)
 install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# A set of its own: only who asks for the component `guard` needs RocksDB.
+install(TARGETS tamis_guard EXPORT tamis-guard-targets)
+install(EXPORT tamis-guard-targets NAMESPACE tamis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
 install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
 
 configure_package_config_file(cmake/tamis-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tamis-config.cmake

@@ -90,9 +90,8 @@ class bench_run {
   void time_lookups(key_span queries, std::vector<double> entrant::*single, std::vector<double> entrant::*many) {
     for (entrant& e : entrants_) {
       count_many(*e.filter, queries);  // warms up
-      (e.*single).push_back(ns_per_operation(queries.size(), [&] {
-        count_singles(queries, hash_function(), [&](digest d) { return e.filter->contains(d); });
-      }));
+      (e.*single).push_back(ns_per_operation(
+          queries.size(), [&] { count_singles(queries, hash_function(), [&](digest d) { return e.filter->contains(d); }); }));
       (e.*many).push_back(ns_per_operation(queries.size(), [&] { count_many(*e.filter, queries); }));
     }
   }
@@ -103,11 +102,12 @@ class bench_run {
     return {};
   }
   std::size_t insert_all(entrant& e) {
-    return sum_chunks(keys_.members, hash_function(),
-                      [&](std::span<const digest> digests) { return e.filter->insert_many(digests); });
+    chunk_hasher digests(hash_function());
+    return sum_chunks(keys_.members, [&](key_span chunk) { return e.filter->insert_many(digests(chunk)); });
   }
   std::size_t count_many(const any_filter& f, key_span keys) {
-    return count_chunks(keys, hash_function(), [&](std::span<const digest> d, std::span<bool> out) { f.contains_many(d, out); });
+    chunk_hasher digests(hash_function());
+    return count_chunks(keys, [&](key_span chunk, std::span<bool> out) { f.contains_many(digests(chunk), out); });
   }
   static hasher hash_function() { return {}; }
 
@@ -150,8 +150,9 @@ status check_answers(std::uint64_t members_lost, std::uint64_t false_positives, 
   if (members_lost != 0) return error{std::to_string(members_lost) + " members are not found"};
   const std::uint64_t most = binomial_upper_bound(negatives, expected_fpr, 1e-9);
   if (false_positives <= most) return {};
-  return error{std::to_string(false_positives) + " of " + std::to_string(negatives) + " negative lookups are false positives, " +
-               std::to_string(most) + " is the most that chance explains at a rate of " + std::to_string(expected_fpr)};
+  return error{std::to_string(false_positives) + " of " + std::to_string(negatives) +
+               " negative lookups are false positives, " + std::to_string(most) +
+               " is the most that chance explains at a rate of " + std::to_string(expected_fpr)};
 }
 
 }  // namespace tamis::lab

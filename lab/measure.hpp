@@ -8,8 +8,8 @@
 //
 // Times are of the erased interface: a single operation is one any_filter::insert, contains or erase per key, with its virtual
 // call, which users of the templates do not pay (the Google Benchmark binary measures those); calls are independent of each
-// other, so a processor overlaps them. They include the hash of a 64-bit key, which is also shown on its own. Inserts and erases
-// work on fresh tables in every repeat, lookups on a table that an untimed pass has brought to where it stays.
+// other, so a processor overlaps them. They include the hash of a 64-bit key, which is also shown on its own. Inserts and
+// erases work on fresh tables in every repeat, lookups on a table that an untimed pass has brought to where it stays.
 
 #include <cstdint>
 #include <functional>
@@ -33,8 +33,8 @@ struct bench_options {
   std::size_t queries = 1 << 20;  // negative, and as many positive, lookups per repeat
   unsigned repeats = 5;
   std::uint64_t seed = 1;
-  const registry* known = nullptr;             // nullptr: the registry that tamis comes with
-  std::function<void(double)> progress = {};   // called with the share that is done
+  const registry* known = nullptr;            // nullptr: the registry that tamis comes with
+  std::function<void(double)> progress = {};  // called with the share that is done
 };
 
 struct bench_row {
@@ -44,7 +44,7 @@ struct bench_row {
   double fpr_expected = 0.0;
   double bits_per_key = 0.0;
   timing insert, insert_many, negative, negative_many, positive, positive_many;
-  std::optional<timing> erase;                // where the filter can
+  std::optional<timing> erase;             // where the filter can
   timing line_prefetched, line_dependent;  // random cache lines of a table of the same size
 };
 

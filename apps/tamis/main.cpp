@@ -1,1 +1,116 @@
-int main() { return 0; }
+// Assembles the commands, and turns what they throw into messages and exit codes: 1 for what went wrong, 2 for wrong usage.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "commands.hpp"
+#include "help.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+
+namespace tamis::cli {
+namespace {
+
+// A stream that the caller closed must stay unusable: without this the next file that is opened takes its number, and text
+// meant for the screen lands in a filter. Opened the wrong way round, every use of it is an error.
+void keep_closed_streams_closed() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) == -1) {
+      [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+void prepare_process() {
+  keep_closed_streams_closed();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe or a file-size limit becomes an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);
+  watch_signals();
+}
+
+void add_commands(CLI::App& tool) {
+  add_filters(tool);
+  add_create(tool);
+  add_add(tool);
+  add_check(tool);
+  add_remove(tool);
+  add_merge(tool);
+  add_info(tool);
+  add_replay(tool);
+  add_generate(tool);
+  add_bench(tool);
+}
+
+int show(const std::string& text) {
+  output out;
+  out.write(text);
+  out.flush();
+  return 0;
+}
+
+int wrong_usage(const CLI::App& tool, const CLI::ParseError& wrong) {
+  const auto chosen = tool.get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen.front()->get_name();
+  const auto unexpected = chosen.empty() ? std::vector<std::string>() : chosen.front()->remaining();
+  const std::string reason = unexpected.empty() ? wrong.what() : "'" + unexpected.front() + "' was not expected";
+  say(command.empty() ? reason : fmt::format("{}: {}", command, reason));
+  say(fmt::format("see `tamis {}{}--help`", command, command.empty() ? "" : " "));
+  return 2;
+}
+
+// CLI11 would only say that a command is missing.
+bool is_unknown_command(const CLI::App& tool, const std::string& word) {
+  const auto known = tool.get_subcommands([](const CLI::App*) { return true; });
+  return word.rfind('-', 0) != 0 &&
+         std::none_of(known.begin(), known.end(), [&](const CLI::App* command) { return command->get_name() == word; });
+}
+
+int run(int argc, char** argv) {
+  CLI::App tool("tamis: filters that say \"certainly not\" or \"maybe\" and learn from mistakes", "tamis");
+  tool.set_version_flag("--version", "tamis " TAMIS_VERSION);
+  tool.require_subcommand(1);
+  tool.formatter(std::make_shared<help_format>());
+  tool.footer("Each command explains itself: `tamis COMMAND --help`.");
+  add_commands(tool);
+  if (argc > 1 && is_unknown_command(tool, argv[1])) {
+    say(fmt::format("{}: no such command; `tamis --help` lists them", argv[1]));
+    return 2;
+  }
+  try {
+    tool.parse(argc, argv);
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    return show(tool.help());
+  } catch (const CLI::CallForVersion&) {
+    return show(tool.version() + "\n");
+  } catch (const CLI::ParseError& wrong) {
+    return wrong_usage(tool, wrong);
+  }
+}
+
+}  // namespace
+}  // namespace tamis::cli
+
+int main(int argc, char** argv) {
+  using namespace tamis::cli;
+  prepare_process();
+  try {
+    return run(argc, argv);
+  } catch (const interrupted& by) {
+    say("interrupted");
+    std::signal(by.signal, SIG_DFL);
+    std::raise(by.signal);  // the shell sees what really ended the command
+    return 1;
+  } catch (const std::bad_alloc&) {
+    say("memory: there is not enough");
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  return 1;
+}

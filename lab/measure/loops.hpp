@@ -31,29 +31,42 @@ std::size_t count_singles(key_span keys, const hasher& hash, Single single) {
   return yes;
 }
 
-// Calls `many(digests)` for one chunk of keys after the other; the sum of what it returns.
+// Calls `many(keys)` for one chunk after the other; the sum of what it returns.
 template <class Many>
-std::size_t sum_chunks(key_span keys, const hasher& hash, Many many) {
-  std::array<digest, batch_chunk> digests;
+std::size_t sum_chunks(key_span keys, Many many) {
   std::size_t sum = 0;
   for (std::size_t first = 0; first < keys.size(); first += batch_chunk) {
-    const std::size_t size = std::min(batch_chunk, keys.size() - first);
-    for (std::size_t i = 0; i < size; ++i) digests[i] = hash(keys[first + i]);
-    sum += many(std::span<const digest>(digests.data(), size));
+    sum += many(keys.subspan(first, std::min(batch_chunk, keys.size() - first)));
   }
   return sum;
 }
 
-// As count_singles, through `contains_many(digests, out)`.
+// Counts the true answers of `contains_many(keys, out)`.
 template <class ContainsMany>
-std::size_t count_chunks(key_span keys, const hasher& hash, ContainsMany contains_many) {
+std::size_t count_chunks(key_span keys, ContainsMany contains_many) {
   std::array<bool, batch_chunk> out;
-  return sum_chunks(keys, hash, [&](std::span<const digest> digests) {
-    contains_many(digests, std::span<bool>(out));
+  return sum_chunks(keys, [&](key_span chunk) {
+    contains_many(chunk, std::span<bool>(out));
     std::size_t yes = 0;
-    for (std::size_t i = 0; i < digests.size(); ++i) yes += out[i];
+    for (std::size_t i = 0; i < chunk.size(); ++i) yes += out[i];
     return yes;
   });
 }
+
+// For interfaces that take digests: hashes a chunk first.
+class chunk_hasher {
+ public:
+  explicit chunk_hasher(const hasher& hash) : hash_(hash) {}
+
+  // Valid until the next call.
+  std::span<const digest> operator()(key_span chunk) {
+    for (std::size_t i = 0; i < chunk.size(); ++i) digests_[i] = hash_(chunk[i]);
+    return std::span<const digest>(digests_).first(chunk.size());
+  }
+
+ private:
+  hasher hash_;
+  std::array<digest, batch_chunk> digests_;
+};
 
 }  // namespace tamis::lab

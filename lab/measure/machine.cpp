@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <fstream>
 #include <string>
 #include <thread>
@@ -17,12 +15,13 @@ std::string cpu_name() {
   return "unknown";
 }
 
-std::uint64_t cache_bytes([[maybe_unused]] int level) {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  const long bytes = sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
-  if (bytes > 0) return static_cast<std::uint64_t>(bytes);
-#endif
-  return 0;
+// "512K" in the system's description of the first processor's caches; 0 if it does not say.
+std::uint64_t cache_bytes(int level) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(level) + "/size");
+  std::uint64_t size = 0;
+  char unit = ' ';
+  file >> size >> unit;
+  return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size;
 }
 
 }  // namespace

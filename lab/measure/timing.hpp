@@ -2,8 +2,8 @@
 
 // Time per operation: medians of repeats, with the spread beside them.
 
-#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <vector>
 
 #include "tamis/base/compiler.hpp"
@@ -20,14 +20,18 @@ struct timing {
 // Requires: not empty. The median of an even number is the mean of the middle two.
 timing summarize(std::vector<double> ns);
 
-// Runs `work`, which does `operations` operations, and says how long each took.
+// Runs `work`, which does `operations` operations, and says how long each took: time of this thread on a processor, so that
+// programs that take turns with it do not count.
 template <class Work>
 double ns_per_operation(std::size_t operations, Work work) {
-  using clock = std::chrono::steady_clock;
-  const auto start = clock::now();
+  const auto now = [] {
+    std::timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+  };
+  const double start = now();
   work();
-  const std::chrono::duration<double, std::nano> taken = clock::now() - start;
-  return taken.count() / static_cast<double>(operations);
+  return (now() - start) / static_cast<double>(operations);
 }
 
 // The answer is wanted now, one by one: without this the compiler may answer several keys of a loop in one vector and show a

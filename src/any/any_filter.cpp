@@ -37,18 +37,18 @@ result<any_filter> any_filter::create(const registry& known, std::string_view id
   return any_filter(std::move(model), hash);
 }
 
-insert_result any_filter::insert(digest d) {
-  return model_->insert_many(std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
+insert_result any_model::insert(digest d) {
+  return insert_many(std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
 }
 
-bool any_filter::contains(digest d) const {
+bool any_model::contains(digest d) const {
   bool found = false;
-  model_->contains_many(std::span(&d, 1), std::span(&found, 1));
+  contains_many(std::span(&d, 1), std::span(&found, 1));
   return found;
 }
 
-erase_result any_filter::erase(digest d) {
-  return model_->erase_many(std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
+erase_result any_model::erase(digest d) {
+  return erase_many(std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
 }
 
 std::uint64_t any_filter::count(digest d) const { return model_->count(d); }

@@ -8,41 +8,27 @@
 
 #include "tamis/base/checked.hpp"
 #include "tamis/math/binomial.hpp"
+#include "word_fill.hpp"
 
 namespace tamis {
 namespace {
 
-// E[(X / w)^k] for X = distinct bits hit by t throws into w bits, at t = k·i for i = 0, 1, 2, …, made as they are asked for.
-// X is a Markov chain: from x a throw goes to x + 1 with probability (w - x) / w.
+// The rate of a word with 0, 1, 2, … keys, made as they are asked for.
 class word_rates {
  public:
-  word_rates(unsigned word_bits, unsigned k) : w_(word_bits), k_(k), chance_(word_bits + 1, 0.0) { chance_[0] = 1.0; }
+  word_rates(unsigned word_bits, unsigned k) : fill_(word_bits, k) {}
 
   double with_keys(std::uint64_t keys) {
     while (rates_.size() <= keys) {
       if (!rates_.empty() && 1.0 - rates_.back() < 1e-12) return 1.0;  // the word is full, and stays so
-      if (!rates_.empty()) throw_bits();
-      rates_.push_back(expectation());
+      if (!rates_.empty()) fill_.add_key();
+      rates_.push_back(fill_.mean_rate());
     }
     return rates_[keys];
   }
 
  private:
-  void throw_bits() {
-    for (unsigned i = 0; i < k_; ++i) {
-      for (unsigned x = w_; x > 0; --x) chance_[x] = (chance_[x] * x + chance_[x - 1] * (w_ - x + 1)) / w_;
-      chance_[0] = 0.0;
-    }
-  }
-  double expectation() const {
-    double sum = 0.0;
-    for (unsigned x = 1; x <= w_; ++x) sum += chance_[x] * std::pow(static_cast<double>(x) / w_, k_);
-    return sum;
-  }
-
-  unsigned w_;
-  unsigned k_;
-  std::vector<double> chance_;
+  word_fill fill_;
   std::vector<double> rates_;
 };
 

@@ -30,8 +30,11 @@ def tidy(file):
 
 class Format(unittest.TestCase):
     def test_clang_format(self):
-        done = subprocess.run(["clang-format", "--dry-run", "--Werror", *map(str, sources())], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr[:4000])
+        # Compares the output: --dry-run of clang-format 14 complains about `namespace tamis::inline` and then changes nothing.
+        for source in sources():
+            formatted = subprocess.run(["clang-format", str(source)], check=True, capture_output=True, text=True).stdout
+            with self.subTest(source=str(source)):
+                self.assertEqual(source.read_text(), formatted, "run clang-format -i on it")
 
     def test_clang_tidy(self):
         files = compiled_library_files()

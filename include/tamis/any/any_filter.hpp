@@ -1,7 +1,7 @@
 #pragma once
 
-// A filter whose type is chosen at run time: what the command line, the store and other languages use. Every call works on a
-// batch, so that the one indirect call it costs is shared; the single-key calls are batches of one.
+// A filter whose type is chosen at run time: what the command line, the store and other languages use. A call costs one
+// indirect call, which a batch shares among its keys.
 //
 // An any_filter knows its hasher, so it takes keys as well as digests and can check that two filters belong together.
 
@@ -29,6 +29,9 @@ class any_model {
   virtual const filter_info& info() const = 0;
   virtual capabilities can() const = 0;
 
+  // One key: as a batch of one if a model has nothing better. A batch of one costs twice as much as a call for one.
+  virtual insert_result insert(digest d);
+  virtual bool contains(digest d) const;
   virtual std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) = 0;
   virtual void contains_many(std::span<const digest> digests, std::span<bool> out) const = 0;
   virtual std::uint64_t keys() const = 0;
@@ -39,7 +42,12 @@ class any_model {
   virtual std::unique_ptr<any_model> clone() const = 0;
   virtual void save(writer& out) const = 0;
 
+  // For filters whose updates can use what is stored (see filter/concepts.hpp); the others ignore it.
+  virtual insert_result insert(digest d, const remote_ref& stored) = 0;
+
   // Requires: the capability.
+  virtual erase_result erase(digest d, const remote_ref& stored) = 0;
+  virtual erase_result erase(digest d);
   virtual std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) = 0;
   virtual std::uint64_t count(digest d) const = 0;
   virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
@@ -57,16 +65,22 @@ class any_filter {
   any_filter(any_filter&&) noexcept = default;
   any_filter& operator=(any_filter&&) noexcept = default;
   any_filter(const any_filter& other) : model_(other.model_->clone()), hash_(other.hash_) {}
-  any_filter& operator=(const any_filter& other) { return *this = any_filter(other); }
+  any_filter& operator=(const any_filter& other) {
+    if (this != &other) *this = any_filter(other);
+    return *this;
+  }
   ~any_filter() = default;
 
   const filter_info& info() const { return model_->info(); }
   capabilities can() const { return model_->can(); }
   const hasher& hash() const { return hash_; }
 
-  insert_result insert(digest d);
-  bool contains(digest d) const;
-  erase_result erase(digest d);                                                                // Requires: can().erase
+  insert_result insert(digest d) { return model_->insert(d); }
+  bool contains(digest d) const { return model_->contains(d); }
+  erase_result erase(digest d) { return model_->erase(d); }  // Requires: can().erase
+  // The same where a remote is at hand. A telescoping filter that has adapted may need it to make room.
+  insert_result insert(digest d, const remote_ref& stored) { return model_->insert(d, stored); }
+  erase_result erase(digest d, const remote_ref& stored) { return model_->erase(d, stored); }  // Requires: can().erase
   std::uint64_t count(digest d) const;                                                         // Requires: can().count
   adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }  // Requires: can().adapt
   status expand() { return model_->expand(); }                                                 // Requires: can().expand

@@ -19,6 +19,8 @@ class model final : public any_model {
   const filter_info& info() const override { return F::info; }
   capabilities can() const override { return capabilities_of<F>(); }
 
+  insert_result insert(digest d) override { return filter_.insert(d); }
+  bool contains(digest d) const override { return filter_.contains(d); }
   std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
     return tamis::insert_many(filter_, digests, out);
   }
@@ -33,6 +35,23 @@ class model final : public any_model {
   std::unique_ptr<any_model> clone() const override { return std::make_unique<model>(filter_); }
   void save(writer& out) const override { out(filter_); }
 
+  insert_result insert(digest d, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (insertable_with_remote<F>) return filter_.insert(d, stored);
+    return filter_.insert(d);
+  }
+
+  erase_result erase([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (erasable_with_remote<F>) {
+      return filter_.erase(d, stored);
+    } else if constexpr (erasable<F>) {
+      return filter_.erase(d);
+    }
+    return unable(erase_result::absent);
+  }
+  erase_result erase([[maybe_unused]] digest d) override {
+    if constexpr (erasable<F>) return filter_.erase(d);
+    return unable(erase_result::absent);
+  }
   std::size_t erase_many([[maybe_unused]] std::span<const digest> digests, [[maybe_unused]] std::span<bool> out) override {
     if constexpr (erasable<F>) return tamis::erase_many(filter_, digests, out);
     return unable<std::size_t>(0);

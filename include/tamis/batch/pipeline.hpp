@@ -6,6 +6,7 @@
 //   with_view(use)        calls `use` with a view whose shape (width, …) is a compile-time constant, chosen once per batch:
 //                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool
 //   prefetch(digest)      for filters without views: asks for what contains() reads first
+//   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() touches, if that is more
 
 #include <array>
@@ -36,25 +37,26 @@ struct plain_view {
 
 namespace detail {
 
-// Two groups are under way: while one is tested, the next one's memory is fetched.
+// Every key is located, and its memory asked for, batch_group keys before it is tested.
 template <class View, class DigestAt>
-void probe_all(const View& view, std::size_t size, DigestAt digest_at, bool* out) {
-  using probe = decltype(view.locate(digest()));
-  std::array<std::array<probe, batch_group>, 2> groups;
-  const auto fetch = [&](std::size_t first, std::size_t last, std::array<probe, batch_group>& group) {
-    for (std::size_t i = first; i < last; ++i) {
-      group[i - first] = view.locate(digest_at(i));
-      view.prefetch(group[i - first]);
-    }
+TAMIS_INLINE void probe_all(const View view, std::size_t size, DigestAt digest_at, bool* out) {
+  std::array<decltype(view.locate(digest())), batch_group> ahead;
+  const auto fetch = [&](std::size_t i) {
+    const auto probe = view.locate(digest_at(i));
+    view.prefetch(probe);
+    return probe;
   };
-  std::size_t last = std::min(batch_group, size);
-  fetch(0, last, groups[0]);
-  for (std::size_t first = 0, turn = 0; first < size; turn ^= 1) {
-    const std::size_t next_last = std::min(last + batch_group, size);
-    fetch(last, next_last, groups[turn ^ 1]);
-    for (std::size_t i = first; i < last; ++i) out[i] = view.test(groups[turn][i - first]);
-    first = last;
-    last = next_last;
+  for (std::size_t i = 0; i < std::min(batch_group, size); ++i) ahead[i] = fetch(i);
+  std::size_t first = 0;
+  for (; first + 2 * batch_group <= size; first += batch_group) {
+    for (std::size_t i = 0; i < batch_group; ++i) {
+      out[first + i] = view.test(ahead[i]);
+      ahead[i] = fetch(first + batch_group + i);
+    }
+  }
+  for (std::size_t i = first; i < size; ++i) {
+    out[i] = view.test(ahead[i % batch_group]);
+    if (i + batch_group < size) ahead[i % batch_group] = fetch(i + batch_group);
   }
 }
 
@@ -77,13 +79,13 @@ TAMIS_INLINE void prefetch_for_update(const F& f, digest d) {
   }
 }
 
-// Calls `update` for every digest in order, each fetched one group ahead.
-template <filter F, class DigestAt, class Update>
-void update_all(F& f, std::size_t size, DigestAt digest_at, Update update) {
-  for (std::size_t first = 0; first < size; first += batch_group) {
-    const std::size_t last = std::min(first + batch_group, size);
-    for (std::size_t i = first; i < last; ++i) prefetch_for_update(f, digest_at(i));
-    for (std::size_t i = first; i < last; ++i) update(i, digest_at(i));
+// Calls update(i) for every i in order; what it will touch for digests[i] is asked for batch_group digests ahead.
+template <filter F, class Update>
+TAMIS_INLINE void update_all(const F& f, std::span<const digest> digests, Update update) {
+  for (std::size_t i = 0; i < std::min(batch_group, digests.size()); ++i) prefetch_for_update(f, digests[i]);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i + batch_group < digests.size()) prefetch_for_update(f, digests[i + batch_group]);
+    update(i);
   }
 }
 
@@ -110,12 +112,18 @@ template <filter F>
 std::size_t insert_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
   assert(out.empty() || out.size() >= digests.size());
   std::size_t inserted = 0;
-  const auto digest_at = [&](std::size_t i) { return digests[i]; };
-  detail::update_all(f, digests.size(), digest_at, [&](std::size_t i, digest d) {
-    const bool in = f.insert(d) == insert_result::inserted;
-    inserted += in;
-    if (!out.empty()) out[i] = in;
-  });
+  const auto use = [&](auto insert) {
+    detail::update_all(f, digests, [&](std::size_t i) {
+      const bool in = insert(digests[i]) == insert_result::inserted;
+      inserted += in;
+      if (!out.empty()) out[i] = in;
+    });
+  };
+  if constexpr (requires { f.with_inserter(use); }) {
+    f.with_inserter(use);
+  } else {
+    use([&f](digest d) { return f.insert(d); });
+  }
   return inserted;
 }
 
@@ -124,9 +132,8 @@ template <erasable F>
 std::size_t erase_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
   assert(out.empty() || out.size() >= digests.size());
   std::size_t erased = 0;
-  const auto digest_at = [&](std::size_t i) { return digests[i]; };
-  detail::update_all(f, digests.size(), digest_at, [&](std::size_t i, digest d) {
-    const bool gone = f.erase(d) == erase_result::erased;
+  detail::update_all(f, digests, [&](std::size_t i) {
+    const bool gone = f.erase(digests[i]) == erase_result::erased;
     erased += gone;
     if (!out.empty()) out[i] = gone;
   });

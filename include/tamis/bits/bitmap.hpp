@@ -2,12 +2,10 @@
 
 // Any number of bits, also beyond 2^32. Bit i is bit i % 64 of word i / 64; the unused bits of the last word are zero.
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "tamis/base/checked.hpp"
 #include "tamis/base/compiler.hpp"
@@ -121,8 +119,8 @@ class bitmap {
   static constexpr unsigned in_word(std::uint64_t i) { return static_cast<unsigned>(i % word_bits); }
   static constexpr std::uint64_t one(std::uint64_t i) { return std::uint64_t{1} << (i % word_bits); }
 
-  // The first bit at or after `from` that is one after flipping the bits of `flip`. Zeros after the end may be found: hence the
-  // min.
+  // The first bit at or after `from` that is one after flipping the bits of `flip`. An unused bit of the last
+  // word may be found, but then the first of them: size(), as promised.
   std::uint64_t find(std::uint64_t from, std::uint64_t flip) const {
     assert(from <= size_);
     if (from == size_) return size_;
@@ -132,7 +130,7 @@ class bitmap {
       if (++w == words_.size()) return size_;
       candidates = words_[w] ^ flip;
     }
-    return std::min(size_, w * word_bits + static_cast<unsigned>(std::countr_zero(candidates)));
+    return w * word_bits + static_cast<unsigned>(std::countr_zero(candidates));
   }
 
   std::uint64_t size_ = 0;

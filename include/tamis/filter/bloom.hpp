@@ -8,8 +8,8 @@
 //   │0│1│0│0│1│0│     │1│      m bits, any number
 //   └─┴─┴─┴─┴─┴─┴─ … ─┴─┘
 //
-// A lookup touches up to k cache lines, but stops at the first zero: a negative one needs two probes on average when half of
-// the bits are set. It never refuses a key; beyond its capacity the rate rises, and expected_fpr() says so.
+// A lookup touches up to k cache lines, but a negative one rarely more than the first three. It never refuses a key; beyond its
+// capacity the rate rises, and expected_fpr() says so.
 
 #include <algorithm>
 #include <cmath>
@@ -54,11 +54,7 @@ class bloom {
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    double_hash places(d);
-    for (unsigned i = 0; i < k_; ++i) {
-      if (!table_.get(places.next(table_.size()))) return false;
-    }
-    return true;
+    return all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get(i); });
   }
 
   status merge(const bloom& other) {
@@ -78,10 +74,11 @@ class bloom {
   memory_bits bits() const { return {table_.bits()}; }
   option_list settings() const { return {{"k", std::to_string(k_)}}; }
 
-  // Batches fetch the first two places ahead: with half of the bits set, three of four negative lookups need no more.
+  // Batches fetch the places ahead that are tested first: with half of the bits set, seven of eight negative lookups need no
+  // more.
   TAMIS_INLINE void prefetch(digest d) const {
     double_hash places(d);
-    for (unsigned i = 0; i < std::min(k_, 2u); ++i) table_.prefetch(places.next(table_.size()));
+    for (unsigned i = 0; i < std::min(k_, places_at_once); ++i) table_.prefetch(places.next(table_.size()));
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
     double_hash places(d);

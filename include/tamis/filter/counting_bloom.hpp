@@ -53,11 +53,7 @@ class counting_bloom {
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    double_hash places(d);
-    for (unsigned i = 0; i < k_; ++i) {
-      if (counters_.get(places.next(counters_.size())) == 0) return false;
-    }
-    return true;
+    return all_places(d, k_, counters_.size(), [this](std::uint64_t i) { return counters_.get(i) != 0; });
   }
 
   erase_result erase(digest d) {
@@ -99,7 +95,7 @@ class counting_bloom {
   // Batches: see bloom.
   TAMIS_INLINE void prefetch(digest d) const {
     double_hash places(d);
-    for (unsigned i = 0; i < std::min(k_, 2u); ++i) counters_.prefetch(places.next(counters_.size()));
+    for (unsigned i = 0; i < std::min(k_, places_at_once); ++i) counters_.prefetch(places.next(counters_.size()));
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
     for_each_place(d, [this](std::uint64_t i) { counters_.prefetch(i); });

@@ -26,4 +26,22 @@ class double_hash {
   std::uint64_t step_;
 };
 
+// Does every one of the k places of `d` pass `test`? They are tested in threes without a branch between: with half of the cells
+// empty, where a negative lookup would stop is a coin toss at every place, and a wrong guess costs more than two more tests.
+inline constexpr unsigned places_at_once = 3;
+
+template <class Test>
+TAMIS_INLINE constexpr bool all_places(digest d, unsigned k, std::uint64_t cells, Test test) {
+  double_hash places(d);
+  for (; k >= places_at_once; k -= places_at_once) {
+    bool all = true;
+    for (unsigned i = 0; i < places_at_once; ++i) all &= test(places.next(cells));
+    if (!all) return false;
+  }
+  for (; k > 0; --k) {
+    if (!test(places.next(cells))) return false;
+  }
+  return true;
+}
+
 }  // namespace tamis

@@ -8,25 +8,72 @@
 //   x (32 bits):  bbbbb lll h …            bit 31 - b of 32-bit lane (h·8 + l) mod W/32
 //
 // The fields stand where AVX2 wants them: the lane index in the low bits of x >> 24 for a permutation, the bit in x >> 27 for a
-// shift that moves it into the sign, so that eight places are tested by one multiply, one permute, one shift and one movemask.
+// shift that moves it into the sign, so that eight places are tested by one multiply, one permute, one shift and one test.
 // The portable code computes the same places, so files move freely between machines.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
 #include "tamis/base/memory.hpp"
 #include "tamis/hash/place.hpp"
-
-#if TAMIS_HAS_AVX2
-#include <immintrin.h>
-#endif
+#include "tamis/table/lanes.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 inline constexpr unsigned places_per_seed = 8;
 alignas(32) inline constexpr std::uint32_t place_multipliers[places_per_seed] = {
     0xe220a839u, 0x6e789e6bu, 0x06c45d19u, 0xf88bb8a9u, 0x1b39896bu, 0x53cb9f0du, 0x2c829abfu, 0xc584133bu};
+
+#if TAMIS_HAS_AVX2
+// The sign bits of the first `count` of eight lanes.
+TAMIS_INLINE __m256i first_signs(unsigned count) {
+  constexpr std::uint32_t top = 0x80000000u;
+  alignas(64) static constexpr std::uint32_t signs[2 * places_per_seed] = {top, top, top, top, top, top, top, top};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(signs + places_per_seed - count));
+}
+
+// Bits of a block of W bits, gathered in registers.
+template <unsigned W>
+class block_mask {
+ public:
+  // Bit p of the block is bit p - 32 l of lane l; a shift by anything else, negative or 32 and more, gives no bit.
+  TAMIS_INLINE void add(std::uint32_t p) {
+    const __m256i one = _mm256_set1_epi32(1);
+    const __m256i shifts =
+        _mm256_sub_epi32(_mm256_set1_epi32(static_cast<int>(p)), _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224));
+    lower_ = _mm256_or_si256(lower_, _mm256_sllv_epi32(one, shifts));
+    if constexpr (W == 512) {
+      upper_ = _mm256_or_si256(upper_, _mm256_sllv_epi32(one, _mm256_sub_epi32(shifts, _mm256_set1_epi32(256))));
+    }
+  }
+
+  TAMIS_INLINE void set_in(std::uint32_t* block) const {
+    if constexpr (W >= 256) {
+      set_in<__m256i>(block, lower_);
+      if constexpr (W == 512) set_in<__m256i>(block + 8, upper_);
+    } else {
+      using word = std::conditional_t<W == 128, uint128, std::conditional_t<W == 64, std::uint64_t, std::uint32_t>>;
+      set_in<word>(block, lower_);
+    }
+  }
+
+ private:
+  template <class Word>
+  TAMIS_INLINE static void set_in(std::uint32_t* block, __m256i bits) {
+    Word mask;
+    Word word;
+    __builtin_memcpy(&mask, &bits, sizeof mask);
+    __builtin_memcpy(&word, block, sizeof word);
+    word |= mask;
+    __builtin_memcpy(block, &word, sizeof word);
+  }
+
+  __m256i lower_ = _mm256_setzero_si256();
+  __m256i upper_ = _mm256_setzero_si256();
+};
+#endif
 
 // The k places of one key inside its block.  Requires: k <= 16.
 class block_places {
@@ -41,21 +88,41 @@ class block_places {
     }
   }
 
-#if TAMIS_HAS_AVX2
   // Are all places set in the block of W bits at `block`?
   template <unsigned W>
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
-    if (k_ <= places_per_seed) return missing<W>(block, 0, k_) == 0;
-    return (missing<W>(block, 0, places_per_seed) | missing<W>(block, 1, k_ - places_per_seed)) == 0;
-  }
+#if TAMIS_HAS_AVX2
+    if (k_ <= places_per_seed) return all_set<W>(block, 0, k_);
+    return all_set<W>(block, 0, places_per_seed) & all_set<W>(block, 1, k_ - places_per_seed);
 #else
-  template <unsigned W>
-  TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
     std::uint32_t all = 1;
     for_each<W>([&](unsigned lane, unsigned bit) { all &= block[lane] >> bit; });
     return all & 1;
-  }
 #endif
+  }
+
+  // Sets them. The bits are gathered in registers first: bit by bit in memory, a store to a lane that the next place reads
+  // again stalls the processor, and it cannot foresee when that happens.
+  template <unsigned W>
+  TAMIS_INLINE void set(std::uint32_t* block) const {
+#if TAMIS_HAS_AVX2
+    alignas(32) std::uint32_t places[2 * places_per_seed];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(places), positions<W>(0));
+    if (k_ > places_per_seed) _mm256_store_si256(reinterpret_cast<__m256i*>(places + places_per_seed), positions<W>(1));
+    block_mask<W> mask;
+    for (unsigned i = 0; i < k_; ++i) mask.add(places[i]);
+    mask.set_in(block);
+#else
+    if constexpr (W <= 64) {
+      std::uint64_t mask = 0;
+      for_each<W>([&](unsigned lane, unsigned bit) { mask |= std::uint64_t{1} << (lane * 32 + bit); });
+      block[0] |= static_cast<std::uint32_t>(mask);
+      if constexpr (W == 64) block[1] |= static_cast<std::uint32_t>(mask >> 32);
+    } else {
+      for_each<W>([block](unsigned lane, unsigned bit) { block[lane] |= std::uint32_t{1} << bit; });
+    }
+#endif
+  }
 
  private:
   TAMIS_INLINE std::uint32_t seed(unsigned i) const { return static_cast<std::uint32_t>(seeds_ >> (i == 0 ? 32 : 0)); }
@@ -67,36 +134,29 @@ class block_places {
   }
 
 #if TAMIS_HAS_AVX2
-  template <unsigned W>
-  TAMIS_INLINE unsigned missing(const std::uint32_t* block, unsigned which, unsigned count) const {
-    const __m256i multipliers = _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers));
-    const __m256i x = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed(which))), multipliers);
-    const __m256i lanes = _mm256_srli_epi32(x, 24);
-    __m256i words;
-    if constexpr (W == 32) {
-      words = _mm256_set1_epi32(static_cast<int>(*block));
-    } else if constexpr (W == 64) {
-      words = _mm256_permutevar8x32_epi32(_mm256_set1_epi64x(load<long long>(block)), lanes);
-    } else if constexpr (W == 128) {
-      words = _mm256_permutevar8x32_epi32(_mm256_broadcastsi128_si256(load<__m128i>(block)), lanes);
-    } else {
-      words = _mm256_permutevar8x32_epi32(load<__m256i>(block), lanes);
-      if constexpr (W == 512) {
-        const __m256i upper = _mm256_permutevar8x32_epi32(load<__m256i>(block + 8), lanes);
-        const __m256 half = _mm256_castsi256_ps(_mm256_slli_epi32(x, 8));
-        words = _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(words), _mm256_castsi256_ps(upper), half));
-      }
-    }
-    const __m256i bits = _mm256_sllv_epi32(words, _mm256_srli_epi32(x, 27));
-    const auto set = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(bits)));
-    return ~set & ((1u << count) - 1);
+  // The eight x of a seed.
+  TAMIS_INLINE __m256i products(unsigned which) const {
+    return _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed(which))),
+                              _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers)));
   }
 
-  template <class T>
-  TAMIS_INLINE static T load(const std::uint32_t* from) {
-    T value;
-    __builtin_memcpy(&value, from, sizeof value);
-    return value;
+  template <unsigned W>
+  TAMIS_INLINE bool all_set(const std::uint32_t* block, unsigned which, unsigned count) const {
+    const __m256i x = products(which);
+    const __m256i words = pick_lanes<W>(block, _mm256_srli_epi32(x, 24), _mm256_slli_epi32(x, 8));
+    const __m256i bits = _mm256_sllv_epi32(words, _mm256_srli_epi32(x, 27));
+    return _mm256_testc_ps(_mm256_castsi256_ps(bits), _mm256_castsi256_ps(first_signs(count))) != 0;
+  }
+
+  // The places of a seed as bit numbers in the block: 32 lane + 31 - b.
+  template <unsigned W>
+  TAMIS_INLINE __m256i positions(unsigned which) const {
+    const __m256i x = products(which);
+    const __m256i lane = _mm256_and_si256(_mm256_srli_epi32(x, 19), _mm256_set1_epi32(std::min(W / 32 - 1, 7u) << 5));
+    const __m256i bit = _mm256_andnot_si256(_mm256_srli_epi32(x, 27), _mm256_set1_epi32(31));
+    const __m256i place = _mm256_or_si256(lane, bit);
+    if constexpr (W != 512) return place;
+    return _mm256_or_si256(place, _mm256_and_si256(_mm256_srli_epi32(x, 15), _mm256_set1_epi32(256)));
   }
 #endif
 
@@ -125,6 +185,7 @@ class block_words {
   std::uint64_t bits() const { return lanes_.size() * 32; }
 
   TAMIS_INLINE std::uint64_t block_of(digest d) const { return reduce(d.high, blocks_); }
+  TAMIS_INLINE void prefetch_for_write(std::uint64_t i) const { prefetch_write(lanes_.data() + i * (width_ / 32)); }
   template <unsigned W>
   TAMIS_INLINE std::uint32_t* block(std::uint64_t i) {
     return lanes_.data() + i * (W / 32);
@@ -137,12 +198,12 @@ class block_words {
   // Calls `use` with the width as a constant: one branch per call (or per batch) instead of a width in every shift.
   template <class Use>
   TAMIS_INLINE decltype(auto) with_width(Use use) const {
+    if (width_ == 512) return use(std::integral_constant<unsigned, 512>());
     switch (width_) {
       case 32: return use(std::integral_constant<unsigned, 32>());
       case 64: return use(std::integral_constant<unsigned, 64>());
       case 128: return use(std::integral_constant<unsigned, 128>());
-      case 256: return use(std::integral_constant<unsigned, 256>());
-      default: return use(std::integral_constant<unsigned, 512>());
+      default: return use(std::integral_constant<unsigned, 256>());
     }
   }
 

@@ -1,0 +1,114 @@
+// tamis bench: speed, size and rate of filters, measured in one run and compared with a baseline. What is measured, and how, is
+// said in lab/measure.hpp.
+
+#include <algorithm>
+#include <memory>
+
+#include "bench_report.hpp"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_flags.hpp"
+#include "interrupt.hpp"
+#include "numbers.hpp"
+#include "progress.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct flags {
+  std::string filters;
+  std::string keys = "1M";
+  size_flags size;
+  std::string repeats = "5";
+  std::string baseline;
+  std::string json_path;
+};
+
+// The options of one filter: those that begin with its id and a dot, and those without a dot that it knows.
+option_list options_for(const registry_entry& entry, const option_list& given) {
+  const std::string prefix = std::string(entry.info->id) + ".";
+  option_list own;
+  for (const auto& [name, value] : given) {
+    const auto same = [&name](const option_info& known) { return known.name == name; };
+    if (name.starts_with(prefix)) {
+      own.emplace_back(name.substr(prefix.size()), value);
+    } else if (std::any_of(entry.info->options.begin(), entry.info->options.end(), same)) {
+      own.emplace_back(name, value);
+    }
+  }
+  return own;
+}
+
+std::vector<lab::contender> contenders_of(const flags& given, std::uint64_t keys) {
+  filter_params params = given.size.params(keys);
+  if (!given.size.any_size()) params.fpr = 0.01;
+  const option_list options = params.options;
+  std::vector<lab::contender> contenders;
+  for (const registry_entry* entry : parse_filter_list(given.filters)) {
+    params.options = options_for(*entry, options);
+    contenders.push_back({std::string(entry->info->id), params});
+  }
+  for (const auto& [name, value] : options) {
+    const auto takes = [&](const lab::contender& c) {
+      const auto same = [&](const auto& own) { return name == own.first || name == c.id + "." + own.first; };
+      return std::any_of(c.params.options.begin(), c.params.options.end(), same);
+    };
+    if (std::none_of(contenders.begin(), contenders.end(), takes))
+      fail("--option '" + name + "'", "none of the filters has it");
+  }
+  return contenders;
+}
+
+std::size_t baseline_of(const flags& given, const std::vector<lab::contender>& contenders) {
+  if (given.baseline.empty()) return 0;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    if (contenders[i].id == given.baseline) return i;
+  }
+  fail("--baseline '" + given.baseline + "'", "it is not one of the filters that are measured");
+}
+
+void run(const flags& given) {
+  lab::bench_options options{.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
+                             .repeats = static_cast<unsigned>(parse_count("--repeats", given.repeats, 1, 1000))};
+  const std::vector<lab::contender> contenders = contenders_of(given, options.keys);
+  const std::size_t baseline = baseline_of(given, contenders);
+  json_target target(given.json_path);
+  lab::bench_report report;
+  {
+    const std::uint64_t work = options.keys * contenders.size() * (options.repeats + 1);
+    progress bar("measuring", work);
+    options.progress = [&](double share) {
+      stop_if_interrupted();
+      const auto done = static_cast<std::uint64_t>(share * static_cast<double>(work));
+      bar.at(done, done);
+    };
+    report = must(lab::bench(contenders, options));
+  }
+  const bench_result result{report, options, baseline};
+  output out;
+  if (!target.on_stdout()) print_bench(result, out);
+  target.write(bench_json(result), out);
+  out.flush();
+}
+
+}  // namespace
+
+void add_bench(CLI::App& tool) {
+  auto given = std::make_shared<flags>();
+  CLI::App* command = tool.add_subcommand("bench", "speed, size and rate of filters, measured in one run");
+  command->add_option("--filter", given->filters, "filters to measure (default: all)")->type_name("ID[,ID...]");
+  command->add_option("--keys", given->keys, "keys that each filter holds (default: 1M)")->type_name("N");
+  given->size.add_to(*command);
+  command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
+  command->add_option("--baseline", given->baseline, "ratios are to this filter (default: the first)")->type_name("ID");
+  add_json_flag(*command, given->json_path);
+  command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key, hash of a\n"
+                              "64-bit key included; compare them within one run only. An option goes to every filter\n"
+                              "that knows it, or to one: --option bloom1.word=64. The rate is 0.01 if neither --fpr nor\n"
+                              "--bits-per-key is given.\n\n") +
+                  count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
+                  "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 --baseline bloom1");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace tamis::cli

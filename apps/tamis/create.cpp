@@ -1,0 +1,77 @@
+// tamis create: an empty filter.
+
+#include <memory>
+#include <optional>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_file.hpp"
+#include "numbers.hpp"
+#include "tamis/base/memory.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct flags {
+  std::string path;
+  std::string filter;
+  std::string capacity;
+  size_flags size;
+  std::string family = "fast";
+  seed_flag seed;
+  bool force = false;
+  std::string json_path;
+};
+
+hasher make_hasher(const flags& given) {
+  const auto family = parse_hash_family(given.family);
+  if (!family) fail("--hash '" + given.family + "'", "must be fast or keyed");
+  return must("--hash " + given.family, given.seed.make(*family));
+}
+
+void run(const flags& given) {
+  if (!given.size.any_size()) throw CLI::RequiredError("--fpr or --bits-per-key");
+  must(registry::builtin().find(given.filter));
+  const hasher hash = make_hasher(given);
+  const std::uint64_t capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
+  refuse_existing(given.path, given.force);
+  json_target target(given.json_path);
+  const any_filter filter = must(given.filter, any_filter::create(given.filter, given.size.params(capacity), hash));
+  save_filter(filter, given.path);
+
+  output out;
+  if (!target.on_stdout()) {
+    out.print("{}: {} filter for {}, {} ({:.2f} bits per key)\n", given.path, filter.info().id,
+              counted(filter.capacity(), "key"), format_bytes(filter.bits().fast / 8), bits_per_key(filter, capacity));
+  }
+  target.write(info_json(filter, hash.family()), out);
+  out.flush();
+}
+
+}  // namespace
+
+void add_create(CLI::App& tool) {
+  auto given = std::make_shared<flags>();
+  CLI::App* command = tool.add_subcommand("create", "make an empty filter");
+  command->add_option("FILE", given->path, "where to save it")->required();
+  command->add_option("--filter", given->filter, "which filter, see `tamis filters`")->type_name("ID")->required();
+  command->add_option("--capacity", given->capacity, "number of keys that it is made for")->type_name("N")->required();
+  given->size.add_to(*command);
+  command->add_option("--hash", given->family, "fast, or keyed for keys that an adversary may choose (default: fast)")
+      ->type_name("fast|keyed");
+  given->seed.add_to(
+      *command,
+      "fast: up to 16 digits (default: 0), saved in the file; keyed: the secret, 32 digits, not saved, and better "
+      "given in the environment variable TAMIS_SEED");
+  command->add_flag("--force", given->force, "replace the file if it exists");
+  add_json_flag(*command, given->json_path);
+  command->footer(std::string(count_help) +
+                  "\n\nExamples:\n"
+                  "  tamis create seen.tamis --filter bloom1 --capacity 1M --fpr 0.01\n"
+                  "  export TAMIS_SEED=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
+                  "  tamis create secret.tamis --filter bloom --capacity 1e6 --fpr 0.01 \\\n"
+                  "    --hash keyed");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace tamis::cli

@@ -1,0 +1,78 @@
+#include "filter_flags.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "failure.hpp"
+#include "numbers.hpp"
+
+namespace tamis::cli {
+
+void size_flags::add_to(CLI::App& command) {
+  CLI::Option* rate = command.add_option("--fpr", fpr, "false-positive rate to keep, above 0 and below 1")->type_name("RATE");
+  command.add_option("--bits-per-key", bits_per_key, "or: memory to use, in bits for each key of the capacity")
+      ->type_name("BITS")
+      ->excludes(rate);
+  command.add_option("--option", options, "option of the filter, see `tamis filters`; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+filter_params size_flags::params(std::uint64_t capacity) const {
+  filter_params made{.capacity = capacity, .options = option_pairs()};
+  if (!fpr.empty()) made.fpr = parse_real("--fpr", fpr, 0, 1);
+  if (!bits_per_key.empty()) made.bits_per_key = parse_real("--bits-per-key", bits_per_key, 0, 4096, true);
+  return made;
+}
+
+option_list size_flags::option_pairs() const { return parse_options(options); }
+
+option_list parse_options(const std::vector<std::string>& texts) {
+  option_list pairs;
+  for (const std::string& text : texts) {
+    const std::size_t sign = text.find('=');
+    if (sign == 0 || sign == std::string::npos) fail("--option '" + text + "'", "must be NAME=VALUE");
+    pairs.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+  }
+  return pairs;
+}
+
+std::vector<const registry_entry*> parse_filter_list(const std::string& text) {
+  const registry& known = registry::builtin();
+  std::vector<const registry_entry*> chosen;
+  if (text.empty()) {
+    for (const registry_entry& entry : known.entries()) chosen.push_back(&entry);
+    return chosen;
+  }
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t end = std::min(text.find(',', first), text.size());
+    const std::string id = text.substr(first, end - first);
+    const registry_entry* entry = must(known.find(id));
+    if (std::find(chosen.begin(), chosen.end(), entry) != chosen.end()) fail("--filter '" + id + "'", "given twice");
+    chosen.push_back(entry);
+    first = end + 1;
+  }
+  return chosen;
+}
+
+void seed_flag::add_to(CLI::App& command, const std::string& help) {
+  command.add_option("--seed", text, help)->type_name("HEX");
+}
+
+result<hasher> seed_flag::make(hash_family family) const {
+  if (family == hash_family::fast || !text.empty()) return hasher::parse(family, text);
+  const char* secret = std::getenv("TAMIS_SEED");
+  if (secret == nullptr || *secret == '\0') {
+    return error{"the keyed hash needs its secret, 32 hexadecimal digits: in the environment variable TAMIS_SEED, or --seed"};
+  }
+  return hasher::parse(family, secret);
+}
+
+result<hasher> seed_flag::matching(const hash_identity& stored) const {
+  if (stored.family == hash_family::fast && text.empty()) return hasher::from(stored);
+  TAMIS_TRY(const hasher mine, make(stored.family));
+  if (mine.identity() != stored) return error{"it was filled through the hash of another seed than the one given"};
+  return mine;
+}
+
+}  // namespace tamis::cli

@@ -1,0 +1,85 @@
+// tamis filters: what there is to choose from. Everything comes from the registry.
+
+#include <unistd.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "filter_flags.hpp"
+#include "json_target.hpp"
+#include "terminal.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct flags {
+  std::string filters;
+  std::string json_path;
+};
+
+std::vector<std::string> names_of(const capabilities& can) {
+  std::vector<std::string> names;
+  if (can.erase) names.emplace_back("delete");
+  if (can.count) names.emplace_back("count");
+  if (can.adapt) names.emplace_back("adapt");
+  if (can.expand) names.emplace_back("expand");
+  if (can.merge) names.emplace_back("merge");
+  return names;
+}
+
+json to_json(const registry_entry& entry) {
+  json options = json::array();
+  for (const option_info& option : entry.info->options) {
+    options.push_back(
+        {{"name", option.name}, {"values", option.values}, {"default", option.fallback}, {"meaning", option.meaning}});
+  }
+  return {{"filter", entry.info->id},
+          {"summary", entry.info->summary},
+          {"paper", entry.info->paper},
+          {"can", names_of(entry.can)},
+          {"options", std::move(options)}};
+}
+
+void print(const registry_entry& entry, unsigned columns, output& out) {
+  const auto line = [&](const std::string& text, unsigned indent) { out.print("  {}\n", wrapped(text, columns - 2, indent)); };
+  out.print("{}\n", bold(entry.info->id));
+  line(std::string(entry.info->summary), 2);
+  line(std::string(entry.info->paper), 2);
+  std::string can;
+  for (const std::string& name : names_of(entry.can)) can += (can.empty() ? "" : ", ") + name;
+  line("can: " + (can.empty() ? "insert and look up only" : can), 2);
+  for (const option_info& option : entry.info->options) {
+    line(fmt::format("--option {}=VALUE: {}; {} (default: {})", option.name, option.meaning, option.values, option.fallback),
+         6);
+  }
+}
+
+void run(const flags& given) {
+  json_target target(given.json_path);
+  output out;
+  const auto chosen = parse_filter_list(given.filters);
+  if (!target.on_stdout()) {
+    const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+    for (const registry_entry* entry : chosen) {
+      if (entry != chosen.front()) out.write('\n');
+      print(*entry, columns, out);
+    }
+  }
+  json list = json::array();
+  for (const registry_entry* entry : chosen) list.push_back(to_json(*entry));
+  target.write(list, out);
+  out.flush();
+}
+
+}  // namespace
+
+void add_filters(CLI::App& tool) {
+  auto given = std::make_shared<flags>();
+  CLI::App* command = tool.add_subcommand("filters", "every filter: its paper, what it can do, its options");
+  command->add_option("FILTER", given->filters, "only these, separated by commas");
+  add_json_flag(*command, given->json_path);
+  command->footer("Example:\n  tamis filters bloom");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace tamis::cli

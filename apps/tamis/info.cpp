@@ -1,0 +1,83 @@
+// tamis info: what a saved filter is and holds. Reading it checks it whole, so what is shown is sound.
+
+#include <memory>
+
+#include "commands.hpp"
+#include "filter_file.hpp"
+#include "numbers.hpp"
+#include "tamis/base/memory.hpp"
+#include "terminal.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct flags {
+  std::string path;
+  std::string json_path;
+};
+
+std::string hash_text(const hash_identity& hash) {
+  if (hash.family == hash_family::fast) return fmt::format("fast, seed {:x}", hash.seed);
+  return "keyed; the secret is not in the file";
+}
+
+std::string memory_text(const any_filter& filter) {
+  const memory_bits bits = filter.bits();
+  std::string text = format_bytes(bits.fast / 8);
+  if (bits.slow != 0) text += ", and " + format_bytes(bits.slow / 8) + " of slow memory";
+  return text;
+}
+
+std::string bits_per_key_text(const any_filter& filter) {
+  const std::string made_for = fmt::format("{:.2f} when it holds its capacity", bits_per_key(filter, filter.capacity()));
+  if (filter.keys() == 0) return made_for;
+  return fmt::format("{:.2f} now, {}", bits_per_key(filter, filter.keys()), made_for);
+}
+
+void print(const std::string& path, const filter_file& file, output& out) {
+  const any_filter& filter = file.filter;
+  const auto line = [&out](const std::string& name, const std::string& text) {
+    out.print("{}  {}\n", dim(fmt::format("{:15}", name)), text);
+  };
+  std::string options;
+  for (const auto& [name, value] : filter.settings()) options += (options.empty() ? "" : ", ") + name + "=" + value;
+  const double load = static_cast<double>(filter.keys()) / static_cast<double>(filter.capacity());
+  line("file", path + ", " + format_bytes(file.bytes));
+  line("filter", std::string(filter.info().id) + ": " + std::string(filter.info().summary));
+  line("options", options.empty() ? "none" : options);
+  line("keys", grouped(filter.keys()));
+  line("capacity", grouped(filter.capacity()));
+  line("load", percent(load));
+  line("memory", memory_text(filter));
+  line("bits per key", bits_per_key_text(filter));
+  line("expected rate", percent(filter.expected_fpr()) + " false positives, as full as it is now");
+  line("hash", hash_text(file.hash));
+  line("format version", std::to_string(format_version));
+  line("checksums", "correct");
+}
+
+void run(const flags& given) {
+  json_target target(given.json_path);
+  const filter_file file = open_filter_unkeyed(given.path);
+  output out;
+  if (!target.on_stdout()) print(given.path, file, out);
+  target.write(info_json(file.filter, file.hash.family), out);
+  out.flush();
+}
+
+}  // namespace
+
+void add_info(CLI::App& tool) {
+  auto given = std::make_shared<flags>();
+  CLI::App* command = tool.add_subcommand("info", "what a filter is and holds");
+  command->add_option("FILE", given->path, "the filter; a keyed one needs no secret for this")->required();
+  add_json_flag(*command, given->json_path);
+  command->footer(
+      "Example:\n"
+      "  tamis create seen.tamis --filter bloom1 --capacity 1000 --fpr 0.01\n"
+      "  seq 1 1000 | tamis add seen.tamis\n"
+      "  tamis info seen.tamis");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace tamis::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+// Keys from a file or standard input, one per line or NUL-separated, in batches. Bytes are kept as they are: the carriage
+// return of a DOS file belongs to the key, an empty line is the empty key, and the last line needs no line end. Memory depends
+// on the longest key, not on the file.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/hash/hasher.hpp"
+
+namespace tamis::cli {
+
+inline constexpr std::size_t keys_per_batch = 4096;
+
+// The flags of a command that reads keys: [KEYS] and -0.
+struct key_flags {
+  std::string path;
+  bool nul = false;
+
+  void add_to(CLI::App& command);
+  char separator() const { return nul ? '\0' : '\n'; }
+};
+extern const char* const key_help;  // for the end of a command's help
+
+class key_reader {
+ public:
+  // Standard input if the path is empty or "-".
+  key_reader(const std::string& path, char separator);
+  key_reader(key_reader&&) = delete;
+  ~key_reader();
+
+  // The next keys; none at the end. They are valid until the next call.
+  std::span<const std::string_view> next(std::size_t most = keys_per_batch);
+
+  const std::string& name() const { return name_; }
+  std::uint64_t bytes_done() const { return bytes_before_ + position_; }
+  std::optional<std::uint64_t> bytes_total() const { return total_; }  // of a regular file
+  // All that has arrived is given out, and more may take its time: the moment to pass on what was made of it.
+  bool waiting() const { return !total_ && position_ == end_; }
+
+ private:
+  void take_complete_keys(std::size_t most);
+  void refill();
+
+  std::string name_;
+  int descriptor_;
+  char separator_;
+  std::optional<std::uint64_t> total_;
+  std::vector<char> buffer_;
+  std::size_t position_ = 0;  // of the next key
+  std::size_t scanned_ = 0;   // no separator between position_ and here
+  std::size_t end_ = 0;
+  std::uint64_t bytes_before_ = 0;  // that have left the buffer
+  bool ended_ = false;
+  std::vector<std::string_view> keys_;
+};
+
+// Hashes a batch into `digests`, which keeps its memory from batch to batch.
+void hash_keys(const hasher& hash, std::span<const std::string_view> keys, std::vector<digest>& digests);
+
+}  // namespace tamis::cli

@@ -1,0 +1,214 @@
+// tamis replay: runs a log of queries through filters in front of a store, and shows what each filter would have cost. All
+// filters see the log in one pass, so it may be longer than memory and come from a pipe.
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_flags.hpp"
+#include "key_reader.hpp"
+#include "numbers.hpp"
+#include "progress.hpp"
+#include "replay_html.hpp"
+#include "replay_report.hpp"
+#include "replay_source.hpp"
+#include "rocksdb_side.hpp"
+
+namespace tamis::cli {
+namespace {
+
+constexpr double default_fpr = 0.01;
+
+struct flags {
+  std::string members_path;
+  std::string queries_path;
+  std::string filters;
+  std::string store = "memory";
+  size_flags size;
+  bool nul = false;
+  std::string keys = "1M";
+  std::string queries = "10M";
+  std::string seed = "1";
+  std::string member_share = "0.1";
+  std::string json_path;
+  std::string html_path;
+};
+
+constexpr std::string_view rocksdb_prefix = "rocksdb:";
+
+// The directory of a store in RocksDB; empty for the one in memory.
+std::string store_directory(const std::string& store) {
+  if (store == "memory") return "";
+  if (store.starts_with(rocksdb_prefix) && store.size() > rocksdb_prefix.size()) return store.substr(rocksdb_prefix.size());
+  fail("--store '" + store + "'", "must be memory or rocksdb:DIR");
+}
+
+std::unique_ptr<replay_source> source_of(const flags& given) {
+  const hasher hash;
+  if (given.members_path.empty() != given.queries_path.empty()) {
+    throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
+  }
+  if (!given.members_path.empty()) {
+    if (given.members_path == "-" && given.queries_path == "-") fail("-", "members and queries cannot both be standard input");
+    return replay_of_files(given.members_path, given.queries_path, given.nul ? '\0' : '\n', hash);
+  }
+  return replay_of({.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
+                    .queries = parse_count("--queries-count", given.queries, 1, largest_capacity),
+                    .seed = parse_count("--seed", given.seed, 0, ~std::uint64_t{0}),
+                    .member_share = parse_share("--member-share", given.member_share)},
+                   hash);
+}
+
+// An option goes to every filter that knows it.
+filter_params params_for(const registry_entry& entry, filter_params params) {
+  std::erase_if(params.options, [&](const auto& option) {
+    const auto same = [&](const option_info& known) { return known.name == option.first; };
+    return std::none_of(entry.info->options.begin(), entry.info->options.end(), same);
+  });
+  return params;
+}
+
+void refuse_unknown_options(const std::vector<const registry_entry*>& entries, const option_list& options) {
+  for (const auto& [name, value] : options) {
+    const auto knows = [&](const registry_entry* entry) {
+      const auto& known = entry->info->options;
+      return std::any_of(known.begin(), known.end(), [&](const option_info& option) { return option.name == name; });
+    };
+    if (std::none_of(entries.begin(), entries.end(), knows)) fail("--option '" + name + "'", "none of the filters has it");
+  }
+}
+
+std::vector<contestant> load_members(const flags& given, const std::vector<digest>& members) {
+  const auto entries = parse_filter_list(given.filters);
+  filter_params params = given.size.params(std::max<std::uint64_t>(1, members.size()));
+  if (!given.size.any_size()) params.fpr = default_fpr;
+  refuse_unknown_options(entries, params.options);
+  std::vector<contestant> loaded;
+  for (const registry_entry* entry : entries) {
+    const std::string id(entry->info->id);
+    any_filter filter = must(id, any_filter::create(id, params_for(*entry, params)));
+    const std::size_t in = filter.insert_many(members);
+    if (in != members.size()) fail(id, "full after " + grouped(in) + " of " + counted(members.size(), "member"));
+    loaded.emplace_back(std::move(filter));
+  }
+  return loaded;
+}
+
+// The members without repetitions, in their order: a store holds a key once.
+std::vector<digest> each_once(std::vector<digest> members, const digest_store& store) {
+  if (members.size() == store.size()) return members;
+  std::vector<bool> seen(store.size());
+  std::erase_if(members, [&](digest d) {
+    const std::uint64_t at = store.index(d);
+    const bool again = seen[at];
+    seen[at] = true;
+    return again;
+  });
+  return members;
+}
+
+void run_log(replay_source& source, const digest_store& truth, const slow_side& store, query_log& log,
+             std::vector<contestant>& contestants) {
+  progress bar("replaying", source.total());
+  std::vector<digest> queries;
+  std::vector<std::uint64_t> numbers;
+  for (source.next_queries(queries); !queries.empty(); source.next_queries(queries)) {
+    log.judge(queries, truth, numbers);
+    for (contestant& c : contestants) c.ask(queries, numbers, store);
+    bar.at(source.done(), log.queries());
+  }
+}
+
+// RocksDB sizes its filter by bits per key only: those that a Bloom filter needs for the rate.
+double bloom_bits(const flags& given) {
+  const filter_params params = given.size.params(1);
+  if (params.bits_per_key) return *params.bits_per_key;
+  return std::log2(1 / params.fpr.value_or(default_fpr)) / std::numbers::ln2;
+}
+
+// The one thing a filter must never do.
+void refuse_false_negatives(const std::vector<contestant>& contestants) {
+  for (const contestant& c : contestants) {
+    if (c.false_negatives() == 0) continue;
+    fail(c.name(), counted(c.false_negatives(), "false negative") +
+                       ": it said no to keys that are in the store. This is a bug in tamis: do not "
+                       "trust this filter, and please report it");
+  }
+}
+
+void report(const replay_result& result, json_target& target, std::optional<file_replacement>& html) {
+  output out;
+  if (!target.on_stdout()) print_replay(result, out);
+  target.write(replay_json(result), out);
+  if (html) {
+    const std::string page = replay_html(result);
+    must(html->write(std::as_bytes(std::span(page))));
+    must(html->commit());
+  }
+  out.flush();
+}
+
+void run(const flags& given) {
+  const std::string directory = store_directory(given.store);
+  parse_filter_list(given.filters);  // and the sizes: before the members are read
+  given.size.params(1);
+  json_target target(given.json_path);
+  std::optional<file_replacement> html;
+  if (!given.html_path.empty()) html.emplace(must(file_replacement::create(given.html_path)));
+  const auto source = source_of(given);
+  std::vector<digest> members = source->members();
+  const digest_store truth(members);
+  members = each_once(std::move(members), truth);
+  std::vector<contestant> contestants = load_members(given, members);
+  std::unique_ptr<slow_side> on_disk;
+  if (!directory.empty()) {
+    on_disk = open_rocksdb_side(directory, members);
+    contestants.emplace_back(open_rocksdb_bloom(directory, members, bloom_bits(given)));
+  }
+  query_log log;
+  const slow_side& store = on_disk ? *on_disk : static_cast<const slow_side&>(truth);
+  run_log(*source, truth, store, log, contestants);
+
+  const replay_result result{source->description(), truth.size(), log, contestants};
+  report(result, target, html);
+  refuse_false_negatives(contestants);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& tool) {
+  auto given = std::make_shared<flags>();
+  CLI::App* command = tool.add_subcommand("replay", "what filters would have cost on a log of queries");
+  command->add_option("--members", given->members_path, "keys that are in the store; - is standard input")->type_name("FILE");
+  command->add_option("--queries", given->queries_path, "keys that were asked for, in order; - is standard input")
+      ->type_name("FILE");
+  command->add_option("--filter", given->filters, "filters to compare (default: all)")->type_name("ID[,ID...]");
+  command->add_option("--store", given->store, "the store behind the filter: memory (default) or rocksdb:DIR")
+      ->type_name("STORE");
+  given->size.add_to(*command);
+  command->add_flag("-0,--null", given->nul, "keys end with a NUL character, not with a line end");
+  command->add_option("--keys", given->keys, "without --members and --queries: size of the store that is made (default: 1M)")
+      ->type_name("N");
+  command->add_option("--queries-count", given->queries, "and length of the log (default: 10M)")->type_name("N");
+  command->add_option("--member-share", given->member_share, "and share of queries for members (default: 0.1)")
+      ->type_name("SHARE");
+  command->add_option("--seed", given->seed, "and seed of the workload (default: 1)")->type_name("N");
+  add_json_flag(*command, given->json_path);
+  command->add_option("--html", given->html_path, "write a report with charts, which opens offline")->type_name("FILE");
+  command->footer(std::string("A query goes to the filter first. \"No\" is a store read avoided; \"maybe\" reads\n"
+                              "the store, and if the key is not there the filter was wrong: it is told so, if it\n"
+                              "can adapt. Mistakes are counted apart by whether this filter made one on this key\n"
+                              "before. The rate is 0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
+                  key_help + "\n" + count_help +
+                  "\n\nExamples:\n"
+                  "  tamis replay --keys 10k --queries-count 200k\n"
+                  "  tamis generate zipf --count 100k --out queries \\\n"
+                  "    --members members --members-count 10k\n"
+                  "  tamis replay --members members --queries queries --bits-per-key 10 \\\n"
+                  "    --filter bloom,bloom1");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace tamis::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+// A replay's result, for people and for machines.
+
+#include <span>
+#include <string>
+
+#include "json_target.hpp"
+#include "replay_run.hpp"
+
+namespace tamis::cli {
+
+struct replay_result {
+  std::string source;
+  std::uint64_t members;
+  const query_log& log;
+  std::span<const contestant> contestants;
+};
+
+// False positives among the negative queries in each tenth of the log; not a number where there were none.
+std::array<double, timeline::parts> rates_over_time(const replay_result& result, const contestant& c);
+// What the numbers say, in words.
+std::string replay_reading(const replay_result& result);
+
+json replay_json(const replay_result& result);
+void print_replay(const replay_result& result, output& out);
+
+}  // namespace tamis::cli

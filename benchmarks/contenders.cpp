@@ -1,0 +1,82 @@
+#include "benchmarks/contenders.hpp"
+
+#include "benchmarks/split_block.hpp"
+#include "tamis/batch/pipeline.hpp"
+#include "tamis/filter/bloom.hpp"
+#include "tamis/filter/bloom1.hpp"
+#include "tamis/filter/counting_bloom.hpp"
+
+namespace tamis::benchmarks {
+namespace {
+
+using lab::key_span;
+
+template <filter F>
+class static_filter final : public contender {
+ public:
+  explicit static_filter(const filter_params& params) : filter_(F::create(params).value()) {}
+
+  void insert(key_span keys) override {
+    lab::count_singles(keys, hash_, [this](digest d) { return filter_.insert(d) == insert_result::inserted; });
+  }
+  std::size_t count(key_span keys) const override {
+    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+  }
+  void insert_many(key_span keys) override {
+    lab::chunk_hasher digests(hash_);
+    lab::sum_chunks(keys, [&](key_span chunk) { return tamis::insert_many(filter_, digests(chunk)); });
+  }
+  std::size_t count_many(key_span keys) const override {
+    return lab::count_chunks(keys, [this](key_span chunk, std::span<bool> out) { contains_many(filter_, hash_, chunk, out); });
+  }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
+  std::uint64_t bits() const override { return filter_.bits().fast; }
+
+ private:
+  hasher hash_;
+  F filter_;
+};
+
+class split_block_contender final : public contender {
+ public:
+  split_block_contender(std::uint64_t keys, double bits_per_key) : filter_(keys, bits_per_key) {}
+
+  void insert(key_span keys) override {
+    lab::count_singles(keys, hash_, [this](digest d) { return filter_.insert(d), true; });
+  }
+  std::size_t count(key_span keys) const override {
+    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+  }
+  bool has_batches() const override { return false; }
+  double expected_fpr() const override { return 0.02; }  // no model here: a bound that a broken one would miss
+  std::uint64_t bits() const override { return filter_.bits(); }
+
+ private:
+  hasher hash_;
+  split_block filter_;
+};
+
+template <filter F>
+recipe recipe_of(std::string name, option_list options = {}, double bits_factor = 1.0) {
+  return {std::move(name), [=](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
+            return std::make_unique<static_filter<F>>(
+                filter_params{.capacity = keys, .bits_per_key = bits_per_key * bits_factor, .options = options});
+          }};
+}
+
+}  // namespace
+
+std::vector<recipe> recipes() {
+  std::vector<recipe> all;
+  all.push_back({"split-block", [](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
+                   return std::make_unique<split_block_contender>(keys, bits_per_key);
+                 }});
+  for (const char* word : {"32", "64", "128", "256", "512"}) {
+    all.push_back(recipe_of<bloom1>(std::string("bloom1/") + word, {{"word", word}}));
+  }
+  all.push_back(recipe_of<bloom>("bloom"));
+  all.push_back(recipe_of<counting_bloom>("counting-bloom", {}, counting_bloom::counter_bits));
+  return all;
+}
+
+}  // namespace tamis::benchmarks

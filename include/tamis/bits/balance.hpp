@@ -1,0 +1,78 @@
+#pragma once
+
+// Where two words have had equally many ones: in a block of a quotient table, the places where every run that has begun has
+// ended.
+//
+//   a: quotients that have begun a run   . 1 1 . . . 1 .       bit x is balanced if both words have
+//   b: runs that have ended              . . . . 1 1 . .       equally many ones among bits 0 to x
+//   balanced                             x . . . . x . .
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+
+#include "tamis/bits/word.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+namespace plain {
+
+// Hops: with k ones of `a` so far, the first bit that can be balanced is the one where `b` reaches its k-th one.
+TAMIS_INLINE constexpr unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
+  for (unsigned x = from; x < word_bits;) {
+    const unsigned begun = popcount(a & low_mask(x + 1));
+    if (begun == popcount(b & low_mask(x + 1))) return x;
+    x = tamis::select(b, begun - 1);
+  }
+  return word_bits;
+}
+
+}  // namespace plain
+
+#if TAMIS_HAS_AVX2
+namespace avx2_only {
+
+// Byte i of the answer: -1 if bit i is one, else 0.
+TAMIS_INLINE __m256i spread(std::uint64_t word, unsigned half) {
+  const __m256i bits = _mm256_set1_epi32(static_cast<int>(word >> (32 * half)));
+  const __m256i byte = _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201u));
+  return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bits, byte), bit), bit);
+}
+
+TAMIS_INLINE __m256i running_sums(__m256i x) {
+  x = _mm256_add_epi8(x, _mm256_slli_si256(x, 1));
+  x = _mm256_add_epi8(x, _mm256_slli_si256(x, 2));
+  x = _mm256_add_epi8(x, _mm256_slli_si256(x, 4));
+  x = _mm256_add_epi8(x, _mm256_slli_si256(x, 8));
+  const __m256i totals = _mm256_shuffle_epi8(x, _mm256_set1_epi8(15));
+  return _mm256_add_epi8(x, _mm256_permute2x128_si256(totals, totals, 0x08));  // the low lane's total joins the high lane
+}
+
+// All 64 running differences at once; no branch depends on how the runs lie.
+TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
+  const __m256i low = running_sums(_mm256_sub_epi8(spread(b, 0), spread(a, 0)));
+  const __m256i total = _mm256_shuffle_epi8(_mm256_permute4x64_epi64(low, 0xff), _mm256_set1_epi8(15));
+  const __m256i high = _mm256_add_epi8(running_sums(_mm256_sub_epi8(spread(b, 1), spread(a, 1))), total);
+  const auto zeros = [](__m256i x) {
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_setzero_si256())));
+  };
+  const std::uint64_t balanced = zeros(low) | std::uint64_t{zeros(high)} << 32;
+  return static_cast<unsigned>(std::countr_zero(balanced & ~low_mask(from)));
+}
+
+}  // namespace avx2_only
+#endif
+
+// The first bit x >= from at which `a` and `b` have equally many ones among bits 0 to x; 64 if there is none.
+// Requires: from <= 64; from bit `from` on, `b` never has more ones than `a`.
+TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
+  assert(from <= word_bits);
+#if TAMIS_HAS_AVX2
+  return avx2_only::first_balanced(a, b, from);
+#else
+  return plain::first_balanced(a, b, from);
+#endif
+}
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,175 @@
+#pragma once
+
+// A column of bytes of which 64 are compared in one step, and ranges move by one place: what a quotient table keeps its
+// remainders in.
+
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "tamis/base/compiler.hpp"
+#include "tamis/base/memory.hpp"
+#include "tamis/base/status.hpp"
+#include "tamis/bits/word.hpp"
+
+#if TAMIS_HAS_AVX2 || defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace tamis::inline TAMIS_LEVEL {
+
+namespace plain {
+
+// Bit i of the answer: is byte i of the 64 at `bytes` equal to `value`?
+inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) {
+  std::uint64_t equal = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + 8 * i, sizeof word);
+    word ^= value * every_byte;
+    // The high bit of every byte that is zero, exactly; the product gathers the eight of them in its top byte.
+    const std::uint64_t zero = ~(((word & ~every_high_bit) + ~every_high_bit) | word) & every_high_bit;
+    equal |= (((zero >> 7) * 0x0102040810204080u) >> 56) << (8 * i);
+  }
+  return equal;
+}
+
+}  // namespace plain
+
+TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) {
+#if TAMIS_HAS_AVX2
+  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(here, wanted)));
+  };
+  return half(0) | half(1) << 32;
+#elif defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
+  const auto quarter = [&](unsigned i) -> std::uint64_t {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, wanted)));
+  };
+  return quarter(0) | quarter(1) << 16 | quarter(2) << 32 | quarter(3) << 48;
+#else
+  return plain::equal_bytes(bytes, value);
+#endif
+}
+
+// The same for several values: is byte i equal to one of them?
+TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::span<const std::uint8_t> values) {
+#if TAMIS_HAS_AVX2
+  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + 1);
+  __m256i any_low = _mm256_setzero_si256();
+  __m256i any_high = _mm256_setzero_si256();
+  for (const std::uint8_t value : values) {
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
+    any_low = _mm256_or_si256(any_low, _mm256_cmpeq_epi8(low, wanted));
+    any_high = _mm256_or_si256(any_high, _mm256_cmpeq_epi8(high, wanted));
+  }
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(any_low)) |
+         std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(any_high))} << 32;
+#else
+  std::uint64_t any = 0;
+  for (const std::uint8_t value : values) any |= equal_bytes(bytes, value);
+  return any;
+#endif
+}
+
+// Bytes [from, from + size) go up by one place.  Requires: 33 bytes may be read and written from `from` on.
+TAMIS_INLINE void move_bytes_up(std::uint8_t* from, std::uint64_t size) {
+#if TAMIS_HAS_AVX2
+  const auto load = [](const std::uint8_t* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); };
+  const auto store = [](std::uint8_t* at, __m256i value) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value); };
+  const __m256i bottom = load(from);  // before anything is stored: a load across a fresh store would wait for it
+  if (size >= 32) {
+    for (; size > 32; size -= 32) store(from + size - 31, load(from + size - 32));
+    store(from + 1, bottom);
+  } else {
+    alignas(32) static constexpr std::uint8_t lanes[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    const __m256i moves = _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(size)), load(lanes));
+    store(from + 1, _mm256_blendv_epi8(load(from + 1), bottom, moves));
+  }
+#else
+  std::memmove(from + 1, from, size);
+#endif
+}
+
+// Bytes [from, from + size) go down by one place.  Requires: 32 bytes may be read and written from `from` on.
+TAMIS_INLINE void move_bytes_down(std::uint8_t* from, std::uint64_t size) {
+#if TAMIS_HAS_AVX2
+  const auto load = [](const std::uint8_t* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); };
+  const auto store = [](std::uint8_t* at, __m256i value) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value); };
+  if (size >= 32) {
+    const __m256i top = load(from + size - 32);
+    std::uint8_t* const last = from + size - 33;
+    for (; size > 32; size -= 32, from += 32) store(from - 1, load(from));
+    store(last, top);
+  } else {
+    alignas(32) static constexpr std::uint8_t lanes[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    const __m256i moves = _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(size)), load(lanes));
+    store(from - 1, _mm256_blendv_epi8(load(from - 1), load(from), moves));
+  }
+#else
+  std::memmove(from - 1, from, size);
+#endif
+}
+
+// Readers may share a column; a writer must be alone, because a move touches up to 33 bytes.
+class byte_column {
+ public:
+  static constexpr std::uint64_t spare_bytes = 64;  // so that 64 bytes may be read, and 33 written, from any byte of the column
+
+  static result<byte_column> make(std::uint64_t size) {
+    byte_column made;
+    TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(size + spare_bytes));
+    return made;
+  }
+
+  std::uint64_t size() const { return bytes_.size() < spare_bytes ? 0 : bytes_.size() - spare_bytes; }
+  std::uint64_t bits() const { return bytes_.bytes() * 8; }
+
+  TAMIS_INLINE std::uint8_t get(std::uint64_t i) const { return bytes_[i]; }
+  TAMIS_INLINE void set(std::uint64_t i, std::uint8_t value) { bytes_[i] = value; }
+  // Which of the 64 values from value i on are equal to `value`; those beyond the end are zero.
+  TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::uint8_t value) const { return equal_bytes(bytes_.data() + i, value); }
+  TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::span<const std::uint8_t> values) const {
+    return equal_bytes(bytes_.data() + i, values);
+  }
+  TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i); }
+
+  // As packed_array: [first, last) goes up or down by one place.
+  TAMIS_INLINE void move_up(std::uint64_t first, std::uint64_t last) {
+    assert(first <= last && last < size());
+    move_bytes_up(bytes_.data() + first, last - first);
+  }
+  TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
+    assert(1 <= first && first <= last && last <= size());
+    move_bytes_down(bytes_.data() + first, last - first);
+  }
+
+  friend bool operator==(const byte_column&, const byte_column&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.bytes_);
+  }
+  status validate() const {
+    if (bytes_.size() != 0 && bytes_.size() < spare_bytes) return error{"a column of bytes lacks its spare bytes"};
+    for (std::uint64_t i = size(); i < bytes_.size(); ++i) {
+      if (bytes_[i] != 0) return error{"a column of bytes has values after its end"};
+    }
+    return {};
+  }
+
+ private:
+  zeroed_array<std::uint8_t> bytes_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

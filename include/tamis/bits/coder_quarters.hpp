@@ -1,0 +1,24 @@
+#pragma once
+
+// A fast code for hash selectors, not the paper's: each quarter of a block, 16 slots, has a code of 14 bits of its own, which
+// is the number of its selectors in a table of all that are likely enough. Decoding is one load. Selectors go up to 3; a
+// quarter holds every set of three increments, and those of four and five that spread: four but not 4 or 3 + 1, five ones, or a
+// 2 and three ones.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace tamis {
+
+inline constexpr unsigned quarter_letters = 16;
+inline constexpr unsigned quarter_bits = 14;
+inline constexpr unsigned largest_quarter_letter = 3;
+
+// The 16 letters of each code, letter i in bits 2i and 2i + 1; ascending, so that code 0 is sixteen zeros.
+std::span<const std::uint32_t> quarter_codes();
+
+// The code of these letters, or none if they are not in the table.
+std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarter_letters> letters);
+
+}  // namespace tamis

@@ -1,0 +1,98 @@
+#pragma once
+
+// Models for hash selectors, whose distribution is that of Corollary 3 of the TAF paper: nearly geometric.
+
+#include <cstdint>
+
+#include "tamis/bits/coder.hpp"
+
+namespace tamis {
+
+// Appendix C.2: tuned for a rate of 1/256 and 0.875 bits a slot. Every probability is a sum of few powers of two. Letters 0
+// to 6.
+struct tuned_selector_model {
+  static constexpr unsigned last_letter = 6;
+
+  // How much of the range the letter takes.
+  TAMIS_INLINE static constexpr std::uint64_t share(std::uint64_t range, unsigned letter) {
+    switch (letter) {
+      case 0: return (range >> 1) + (range >> 2) + (range >> 5);
+      case 1: return (range >> 3) + (range >> 4) + (range >> 7) + (range >> 9);
+      case 2: return (range >> 6) + (range >> 8);
+      case 3: return (range >> 10) + (range >> 11);
+      case 4: return (range >> 14) + (range >> 16);
+      case 5: return (range >> 19) + (range >> 20) + (range >> 23);
+      default: return 0;
+    }
+  }
+
+  constexpr code_interval part(std::uint64_t range, unsigned letter) const {
+    if (letter > last_letter) return {};
+    std::uint64_t low = 0;
+    for (unsigned smaller = 0; smaller < letter; ++smaller) low += share(range, smaller);
+    return {low, letter == last_letter ? range - low : share(range, letter)};
+  }
+
+  constexpr unsigned take(std::uint64_t& range, std::uint64_t& code) const {
+    std::uint64_t left = range;
+    for (unsigned letter = 0; letter < last_letter; ++letter) {
+      const std::uint64_t size = share(range, letter);
+      if (code < size) {
+        range = size;
+        return letter;
+      }
+      code -= size;
+      left -= size;
+    }
+    range = left;
+    return last_letter;
+  }
+};
+
+// Appendix C.3: for any rate. A 0 has probability 1 - 2^-x, a letter i > 0 has 2^-x (1 - 2^-y) 2^(-y (i - 1)).
+class general_selector_model {
+ public:
+  static constexpr unsigned last_letter = 15;
+
+  // Requires: x >= 2, or not even 64 zeros would fit.
+  constexpr general_selector_model(unsigned x, unsigned y) : x_(x), y_(y) {}
+
+  // Good values for remainders of r bits at 0.875 bits a slot. There P(0) is near 0.78; P(2) / P(1) = rate + 0.12, so that
+  // only short remainders make large selectors likely.
+  static constexpr general_selector_model for_remainder(unsigned r) { return {2, r <= 2 ? 1u : r == 3 ? 2u : 3u}; }
+
+  constexpr code_interval part(std::uint64_t range, unsigned letter) const {
+    if (letter > last_letter) return {};
+    std::uint64_t size = all_but(range, x_);
+    std::uint64_t low = 0;
+    for (unsigned smaller = 0; smaller < letter; ++smaller) {
+      low += size;
+      size = all_but(range - low, y_);
+    }
+    return {low, size};
+  }
+
+  constexpr unsigned take(std::uint64_t& range, std::uint64_t& code) const {
+    unsigned letter = 0;
+    std::uint64_t size = all_but(range, x_);
+    for (; code >= size && letter < last_letter; ++letter) {
+      code -= size;
+      range -= size;
+      size = all_but(range, y_);
+    }
+    range = size;
+    return letter;
+  }
+
+ private:
+  // floor(m (2^n - 1) / 2^n) without overflow: m = 2^n·a + b gives a (2^n - 1) + b - ceil(b / 2^n).
+  static constexpr std::uint64_t all_but(std::uint64_t m, unsigned n) {
+    const std::uint64_t mask = (std::uint64_t{1} << n) - 1;
+    return (m >> n) * mask + (m & mask) - ((m & mask) != 0);
+  }
+
+  unsigned x_;
+  unsigned y_;
+};
+
+}  // namespace tamis

@@ -1,0 +1,66 @@
+#pragma once
+
+// The additive and subtractive cuckoo filter (Huang and Yang, "Additive and subtractive cuckoo filters", IWQoS 2020): two
+// blocks of m/2 buckets, any m/2, and one bucket in each. From block 0 to block 1 the fingerprint's hash is added, on the way
+// back it is subtracted:
+//
+//   block 0                                    block 1
+//   ┌──────────────────────────┐               ┌──────────────────────────┐
+//   │        h0                │  + H(f) ──►   │              h1          │      h1 = (h0 + H(f)) mod m/2 + m/2   (equation 2)
+//   └──────────────────────────┘  ◄── - H(f)   └──────────────────────────┘      h0 = (h1 - H(f)) mod m/2         (equation 3)
+//
+// The sums stay below m, so "mod" is one conditional subtraction. Lookups read the same two buckets as the cuckoo filter's, but
+// the table is never larger than the load of 0.95 asks for, whatever the number of keys.
+
+#include "tamis/filter/cuckoo_family.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class additive_addressing {
+ public:
+  static constexpr filter_info info{
+      .id = "ascf",
+      .summary = "additive and subtractive cuckoo filter: any number of buckets",
+      .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
+      .options = cuckoo_options,
+  };
+
+  static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }
+
+  additive_addressing() = default;
+  explicit additive_addressing(std::uint64_t m) : half_(m / 2) {}
+
+  TAMIS_INLINE std::uint64_t first(digest d) const { return reduce(d.high, half_); }
+  TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
+    const std::uint64_t sum = first + distance(fingerprint);
+    return sum < half_ ? sum + half_ : sum;
+  }
+  TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
+    if (bucket < half_) return second(bucket, fingerprint);
+    const std::uint64_t difference = bucket - distance(fingerprint);
+    return difference < half_ ? difference : difference - half_;
+  }
+
+  friend bool operator==(const additive_addressing&, const additive_addressing&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.half_);
+  }
+  status fits(std::uint64_t m) const {
+    if (half_ == 0 || half_ != m / 2 || m % 2 != 0) {
+      return error{"two blocks of " + std::to_string(half_) + " buckets are not a table of " + std::to_string(m)};
+    }
+    return {};
+  }
+
+ private:
+  // H(f), in [0, m/2).
+  TAMIS_INLINE std::uint64_t distance(std::uint64_t fingerprint) const { return reduce(fingerprint_hash(fingerprint), half_); }
+
+  std::uint64_t half_ = 1;  // m/2
+};
+
+using ascf = cuckoo_filter<additive_addressing>;
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,231 @@
+#pragma once
+
+// What all cuckoo filters share (Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo filter: practically better than Bloom",
+// CoNEXT 2014): a key is a fingerprint in one of two buckets of four slots, and either bucket can be computed from the other
+// and the fingerprint, so that a fingerprint can be moved although its key is gone.
+//
+//   digest.high ──► first bucket ◄── fingerprint ──► second bucket
+//                   ┌────┬────┬────┬────┐            ┌────┬────┬────┬────┐
+//                   │ a7 │    │ 3c │    │            │ a7 │ 11 │ f0 │ 5e │       0 = empty
+//                   └────┴────┴────┴────┘            └────┴────┴────┴────┘
+//   digest.low  ──► fingerprint, 1 to 2^f - 1
+//
+// The filters differ only in where the two buckets are. That is their addressing:
+//
+//   static constexpr filter_info info
+//   static std::uint64_t allowed(m)            the smallest number of buckets from m on that it can work with
+//   explicit addressing(m)
+//   first(digest) → bucket                     uniform
+//   second(first, fingerprint) → bucket        for a bucket that `first` gave; never the same bucket
+//   alternate(bucket, fingerprint) → bucket    for either bucket: the other one
+//   visit, fits(m) → status                    saved, and checked when it is loaded
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "tamis/filter/concepts.hpp"
+#include "tamis/hash/place.hpp"
+#include "tamis/io/archive.hpp"
+#include "tamis/math/cuckoo.hpp"
+#include "tamis/table/cuckoo_search.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+inline constexpr option_info cuckoo_options[] = {
+    {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
+
+// A fingerprint's hash, to be reduced to a range. Not linear in the fingerprint: with f·C instead, the sums and differences of
+// additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95).
+TAMIS_INLINE constexpr std::uint64_t fingerprint_hash(std::uint64_t fingerprint) {
+  return fingerprint * fingerprint * 0x9e3779b97f4a7c15u;
+}
+
+// Uniform over 1 to 2^width - 1: 0 means empty.
+TAMIS_INLINE constexpr std::uint64_t nonzero_fingerprint(digest d, std::uint64_t largest) { return 1 + reduce(d.low, largest); }
+
+template <class Addressing>
+class cuckoo_filter {
+ public:
+  static constexpr const filter_info& info = Addressing::info;
+
+  static result<cuckoo_filter> create(const filter_params& params) {
+    TAMIS_CHECK(check_params(info, params));
+    TAMIS_TRY(const std::uint64_t width, number_option(params, "fingerprint", 0, least_slot_bits, most_slot_bits));
+    bucket_wish wish{params.capacity, params.fpr, params.bits_per_key, std::nullopt};
+    if (width != 0) wish.width = static_cast<unsigned>(width);
+    TAMIS_TRY(const bucket_shape shape, cuckoo_shape(wish, Addressing::allowed));
+    cuckoo_filter made;
+    TAMIS_TRY(made.table_, buckets::make(shape.buckets, shape.width));
+    made.addressing_ = Addressing(shape.buckets);
+    made.capacity_ = params.capacity;
+    return made;
+  }
+
+  // `full` if both buckets are full and no chain of moves makes room; always so for a ninth key with the same two buckets and
+  // the same fingerprint.
+  insert_result insert(digest d) {
+    return table_.with_access(
+        [](auto table, auto* self, auto high, auto low) {
+          return self->insert_into(table, {high, low});
+        },
+        this, d.high, d.low);
+  }
+
+  TAMIS_INLINE bool contains(digest d) const {
+    return table_.with_access(
+        [](auto table, auto* self, auto high, auto low) {
+          const view probes{table, self->addressing_};
+          return probes.test(probes.locate({high, low}));
+        },
+        this, d.high, d.low);
+  }
+
+  erase_result erase(digest d) {
+    return table_.with_access(
+        [](auto table, auto* self, auto high, auto low) {
+          return self->erase_from(table, {high, low});
+        },
+        this, d.high, d.low);
+  }
+
+  // Equal fingerprints in the two buckets: the copies of the key and those of keys that look like it.
+  std::uint64_t count(digest d) const {
+    return table_.with_access([this, d](const auto& table) -> std::uint64_t {
+      const auto& lanes = table.lanes();
+      const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
+      const auto pattern = lanes.repeat(fingerprint);
+      return lanes.how_many(lanes.equal(table.load(first), pattern)) + lanes.how_many(lanes.equal(table.load(second), pattern));
+    });
+  }
+
+  std::uint64_t keys() const { return keys_; }  // each occupies one slot
+  std::uint64_t capacity() const { return capacity_; }
+  double expected_fpr() const {
+    return cuckoo_rate(static_cast<double>(table_.count()), table_.width(), static_cast<double>(keys_));
+  }
+  memory_bits bits() const { return {table_.bits()}; }
+  option_list settings() const { return {{"fingerprint", std::to_string(table_.width())}}; }
+
+  std::uint64_t slots() const { return table_.slots(); }
+
+  // Batches (batch/pipeline.hpp): the width is chosen once, and a probe is found, prefetched and tested in separate steps.
+  template <class Table>
+  struct view {
+    struct probe {
+      std::uint64_t first;
+      std::uint64_t second;
+      typename Table::word pattern;
+    };
+
+    TAMIS_INLINE probe locate(digest d) const {
+      const std::uint64_t first = addressing.first(d);
+      const std::uint64_t fingerprint = nonzero_fingerprint(d, table.lanes().slot_mask());
+      return {first, addressing.second(first, fingerprint), table.lanes().repeat(fingerprint)};
+    }
+    TAMIS_INLINE void prefetch(const probe& p) const {
+      table.prefetch(p.first);
+      table.prefetch(p.second);
+    }
+    // No branch after the first bucket: it would be mispredicted for half of the keys that are in.
+    TAMIS_INLINE bool test(const probe& p) const {
+      return table.lanes().any_equal(table.load(p.first), table.load(p.second), p.pattern);
+    }
+
+    Table table;
+    Addressing addressing;
+  };
+  template <class Table, class A>
+  view(Table, A) -> view<Table>;
+
+  template <class Use>
+  void with_view(Use use) const {
+    table_.with_access([&](const auto& table) { use(view{table, addressing_}); });
+  }
+
+  TAMIS_INLINE void prefetch_insert(digest d) const {
+    const auto [first, second, fingerprint] = places(d, (std::uint64_t{1} << table_.width()) - 1);
+    table_.prefetch(first);
+    table_.prefetch(second);
+  }
+
+  friend bool operator==(const cuckoo_filter&, const cuckoo_filter&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.keys_, self.addressing_, self.table_);
+  }
+  status validate() const {
+    TAMIS_CHECK(addressing_.fits(table_.count()));
+    if (const std::uint64_t occupied = table_.occupied(); occupied != keys_) {
+      return error{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
+    }
+    return {};
+  }
+
+ private:
+  struct key_places {
+    std::uint64_t first;
+    std::uint64_t second;
+    std::uint64_t fingerprint;
+  };
+  TAMIS_INLINE key_places places(digest d, std::uint64_t largest_fingerprint) const {
+    const std::uint64_t fingerprint = nonzero_fingerprint(d, largest_fingerprint);
+    const std::uint64_t first = addressing_.first(d);
+    return {first, addressing_.second(first, fingerprint), fingerprint};
+  }
+
+  template <class Table>
+  TAMIS_INLINE insert_result insert_into(const Table table, digest d) {
+    const auto& lanes = table.lanes();
+    const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
+    const auto empty_first = lanes.empty(table.load(first));
+    const auto empty_second = lanes.empty(table.load(second));
+    // The emptier bucket: fewer inserts will need a search.
+    const bool use_second = lanes.how_many(empty_second) > lanes.how_many(empty_first);
+    const auto empty = use_second ? empty_second : empty_first;
+    slot_place place{use_second ? second : first, 0, true};
+    if (empty != 0) {
+      place.offset = lanes.first(empty);
+    } else {
+      place = make_room(table, first, second);
+      if (!place.exists) return insert_result::full;
+    }
+    table.set(place.bucket, place.offset, fingerprint);
+    ++keys_;
+    return insert_result::inserted;
+  }
+
+  template <class Table>
+  TAMIS_INLINE erase_result erase_from(const Table table, digest d) {
+    const auto& lanes = table.lanes();
+    const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
+    const auto pattern = lanes.repeat(fingerprint);
+    const auto in_first = lanes.equal(table.load(first), pattern);
+    const auto in_second = lanes.equal(table.load(second), pattern);
+    if ((in_first | in_second) == 0) return erase_result::absent;
+    const bool use_first = in_first != 0;
+    table.set(use_first ? first : second, lanes.first(use_first ? in_first : in_second), 0);
+    --keys_;
+    return erase_result::erased;
+  }
+
+  template <class Table>
+  TAMIS_NOINLINE slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second) const {
+    const auto alternate = [places = addressing_](auto bucket, auto fingerprint) {
+      return places.alternate(bucket, fingerprint);
+    };
+    cuckoo_search search;  // its 33 KiB stay uninitialised
+    return search.make_room(table, first, second, alternate);
+  }
+
+  friend stored_access;
+  cuckoo_filter() = default;
+
+  std::uint64_t capacity_ = 0;
+  std::uint64_t keys_ = 0;
+  Addressing addressing_;
+  buckets table_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,69 @@
+#pragma once
+
+// The extension adaptive filter, the TAF paper's broom filter (section 5; Bender, Farach-Colton, Goswami, Johnson, McCauley and
+// Singh, "Bloom filters, adaptivity, and the dictionary problem", FOCS 2018): a slot keeps its remainder for ever, and when a
+// query was wrong about it, it also stores the next bits of its key's digest, as many as tell the two apart.
+//
+//   digest   | quotient | remainder: r bits | extension: 0, 1, 2, … bits | …
+//   64 slots | occupied 64 | runends 64 | offset 8 | code 56 |  · · ·  | r | r | … | r |        r + 3 bits a slot
+//
+// The 64 extensions of a block are coded in 56 bits (appendix C.4). When they do not fit any more they are dropped, which needs
+// no key. Lookups decode only where the remainder matches.
+
+#include <cmath>
+
+#include "tamis/bits/letter_code.hpp"
+#include "tamis/filter/adaptive_quotient.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+struct exaf_scheme {
+  using letter = extension_code::letter;  // the extension, with a one in front
+  static constexpr rank_select_layout layout{.coded = true};
+  static constexpr double metadata = quotient_coded_metadata;
+  static constexpr bool value_depends_on_letter = false;
+  static constexpr bool shrinks = true;  // every bit of an extension halves what the slot accepts
+
+  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  static constexpr filter_info info{
+      .id = "exaf",
+      .summary = "extension adaptive (broom) filter: lengthens fingerprints that were wrong",
+      .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021), section 5",
+      .options = options,
+  };
+
+  static result<exaf_scheme> create(const filter_params&, unsigned) { return exaf_scheme(); }
+  static extension_code code() { return {}; }
+  void add_settings(option_list&) const {}
+
+  TAMIS_INLINE static std::uint64_t value(const following_bits& x, unsigned r, letter) { return x.head(r); }
+  TAMIS_INLINE static bool accepts(std::uint64_t stored, letter extension, const following_bits& y, unsigned r) {
+    return stored == y.head(r) && (extension == 0 || extension == extended(y, r, extension_model::length(extension)));
+  }
+  // x's bits as far as they tell it from y.
+  static std::optional<letter> advance(letter extension, const following_bits& x, const following_bits& y, unsigned r) {
+    for (unsigned bits = extension_model::length(extension) + 1; bits <= extension_model::longest; ++bits) {
+      if (extended(x, r, bits) != extended(y, r, bits)) return extended(x, r, bits);
+    }
+    return std::nullopt;
+  }
+  // Of the digests with the slot's quotient and remainder, how many it accepts.
+  static double share(letter extension) { return std::ldexp(1.0, -static_cast<int>(extension_model::length(extension))); }
+
+  friend bool operator==(const exaf_scheme&, const exaf_scheme&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self&, Archive& archive) {
+    archive();
+  }
+  static status validate_for(unsigned) { return {}; }
+
+ private:
+  static letter extended(const following_bits& x, unsigned r, unsigned bits) {
+    return static_cast<letter>((std::uint64_t{1} << bits) | x.bits(r, bits));
+  }
+};
+
+using exaf = adaptive_quotient<exaf_scheme>;
+
+}  // namespace tamis::inline TAMIS_LEVEL

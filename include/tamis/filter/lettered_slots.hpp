@@ -1,0 +1,200 @@
+#pragma once
+
+// Slots with letters: what the adaptive quotient filters look up, and who stands behind a slot. A slot has a value and a
+// letter, which says which bits of a digest the slot accepts; 0 means the first ones. Letters are coded, 56 bits per block, or
+// labels.
+//
+// A Scheme says what letters mean and how they are stored: filter/taf.hpp, utaf.hpp and exaf.hpp.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/bits/letter_code.hpp"
+#include "tamis/hash/following_bits.hpp"
+#include "tamis/remote/pairing.hpp"
+#include "tamis/remote/remote.hpp"
+#include "tamis/table/rank_select.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <class Scheme>
+class lettered_slots {
+ protected:
+  static constexpr bool coded = Scheme::layout.coded;
+  static constexpr unsigned block_slots = Scheme::layout.block_slots;
+  using table = rank_select<Scheme::layout>;
+  using letter = typename Scheme::letter;
+  using block_letters = std::array<letter, block_slots>;
+
+  // ── letters ──
+
+  unsigned groups() const {
+    if constexpr (coded) return scheme_.code().groups();
+    return block_slots;  // a label is a group of its own
+  }
+  unsigned group_slots() const { return block_slots / groups(); }
+
+  block_letters letters_of_block(std::uint64_t block) const {
+    block_letters letters{};
+    if constexpr (coded) {
+      if (table_.code(block) != 0) scheme_.code().decode(table_.code(block), std::span(letters));
+    } else {
+      for (unsigned i = 0; i < block_slots; ++i) letters[i] = table_.label(block * block_slots + i);
+    }
+    return letters;
+  }
+  std::vector<letter> letters_of(slot_range slots) const {
+    std::vector<letter> all;
+    for (std::uint64_t slot = slots.first; slot < slots.last;) {
+      const std::uint64_t block = slot / block_slots;
+      const block_letters letters = letters_of_block(block);
+      for (; slot < slots.last && slot / block_slots == block; ++slot) all.push_back(letters[slot % block_slots]);
+    }
+    return all;
+  }
+  std::optional<std::uint64_t> recoded(std::uint64_t code) const requires coded {
+    block_letters letters{};
+    scheme_.code().decode(code, std::span(letters));
+    std::uint64_t again = 0;
+    for (unsigned group = 0; group < groups(); ++group) {
+      const auto part = scheme_.code().encode(std::span<const letter>(letters).subspan(group * group_slots(), group_slots()));
+      if (!part) return std::nullopt;
+      again = with_group_code(again, groups(), group, *part);
+    }
+    return again;
+  }
+
+  status validate_codes() const {
+    if constexpr (coded) {
+      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+        if (table_.code(block) != 0 && recoded(table_.code(block)) != table_.code(block)) {
+          return error{"block " + std::to_string(block) + " of the table has a code that stands for nothing"};
+        }
+      }
+    }
+    return {};
+  }
+
+  // ── lookup ──
+
+  TAMIS_INLINE bool contains(const following_bits& bits) const {
+    const auto run = table_.find_near(bits.place());
+    return accepts_any(run.block, run.slots, bits) || (run.leaves && contains_far(bits));
+  }
+  // Does one of these slots of the block accept the digest? Where no letter has ever changed this is a plain quotient filter,
+  // and as free of branches.
+  TAMIS_INLINE bool accepts_any(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    const std::uint64_t plain = table_.values().matches(block * block_slots, among, bits.head(table_.width()));
+    if constexpr (!coded) {
+      const std::uint64_t zeros = table_.labelled(block, 0);
+      return (plain & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits));
+    } else if constexpr (Scheme::value_depends_on_letter) {
+      if ((table_.code(block) == 0) | (among == 0)) return plain != 0;
+      return accepts_coded(block, among, bits);
+    } else {
+      return plain != 0 && (table_.code(block) == 0 || accepts_one_of(block, plain, bits));
+    }
+  }
+  // Only slots that hold what the digest would have under some letter are worth decoding for.
+  TAMIS_NOINLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    const std::uint64_t likely = scheme_.candidates(table_.values(), block * block_slots, among, bits, table_.width());
+    return likely != 0 && accepts_one_of(block, likely, bits);
+  }
+  bool accepts_one_of(std::uint64_t block, std::uint64_t slots, const following_bits& bits) const {
+    if constexpr (coded) {
+      const auto decoded = scheme_.code().some(table_.code(block), static_cast<unsigned>(std::bit_width(slots)));
+      return accepts_lettered(block, slots, bits, [&](unsigned i) { return decoded[i]; });
+    } else {
+      return accepts_lettered(block, slots, bits, [&](unsigned i) { return table_.label(block * block_slots + i); });
+    }
+  }
+  template <class LetterAt>
+  TAMIS_INLINE bool accepts_lettered(std::uint64_t block, std::uint64_t slots, const following_bits& bits,
+                                     LetterAt letter_at) const {
+    for (; slots != 0; slots &= slots - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(slots));
+      if (Scheme::accepts(table_.value(block * block_slots + i), letter_at(i), bits, table_.width())) return true;
+    }
+    return false;
+  }
+  TAMIS_NOINLINE bool contains_far(const following_bits& bits) const {
+    const slot_range run = table_.find(bits.place());
+    for (std::uint64_t slot = run.first; slot < run.last;) {
+      const std::uint64_t block = slot / block_slots;
+      const std::uint64_t last = std::min(run.last, (block + 1) * block_slots);
+      const auto first_bit = static_cast<unsigned>(slot % block_slots);
+      if (accepts_any(block, low_mask(static_cast<unsigned>(last - slot)) << first_bit, bits)) return true;
+      slot = last;
+    }
+    return false;
+  }
+
+  // ── pairing ──
+
+  // A digest that the remote may be ahead of the filter with, or behind.
+  struct doubt {
+    digest d;
+    bool leaving;  // being erased: in the filter, perhaps gone from the remote. Otherwise being inserted: the reverse
+  };
+  using owners = std::vector<std::optional<digest>>;  // one per slot of a run
+
+  static std::vector<digest> digests_of(std::uint64_t quotient, std::uint64_t quotients, const remote_ref& stored) {
+    std::vector<digest> all;
+    stored.for_each_in(digests_of_place(quotient, quotients), [&](digest d) { all.push_back(d); });
+    return all;
+  }
+
+  // Who stands behind each slot of the run. A slot without anybody was left behind by an erase without a remote. None if the
+  // remote holds digests that the run does not accept: then they do not belong together, and nothing may be changed.
+  // The same answer for the same arguments, until the run changes.
+  std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, std::vector<digest> digests,
+                                  const std::optional<doubt>& about) const {
+    if (!about || place_of(about->d, table_.quotients()).place != quotient) return pair(run, digests);
+    if (about->leaving) {
+      if (digests.size() < run.size()) digests.push_back(about->d);
+      return pair(run, digests);
+    }
+    if (digests.size() <= run.size()) {
+      if (auto found = pair(run, digests)) return found;
+    }
+    const auto pending = std::find(digests.begin(), digests.end(), about->d);
+    if (pending == digests.end()) return std::nullopt;
+    digests.erase(pending);
+    return pair(run, digests);
+  }
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests) const {
+    const std::vector<letter> letters = letters_of(run);
+    std::vector<following_bits> bits;
+    for (const digest d : digests) bits.emplace_back(d, table_.quotients());
+    const auto partners = pair_all(digests.size(), run.size(), [&](std::size_t i, std::size_t j) {
+      return Scheme::accepts(table_.value(run.first + j), letters[j], bits[i], table_.width());
+    });
+    if (!partners) return std::nullopt;
+    owners found(run.size());
+    for (std::size_t i = 0; i < digests.size(); ++i) found[(*partners)[i]] = digests[i];
+    return found;
+  }
+
+  // Slots in use, each counted as the share of its base fingerprint's digests that it accepts.
+  double accepted_weight() const {
+    auto weight = static_cast<double>(table_.used());
+    if constexpr (Scheme::shrinks) {
+      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+        if (table_.code(block) == 0) continue;
+        for (const letter l : letters_of_block(block)) weight -= 1.0 - Scheme::share(l);
+      }
+    }
+    return weight;
+  }
+
+  Scheme scheme_;
+  table table_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

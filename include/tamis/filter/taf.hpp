@@ -1,0 +1,105 @@
+#pragma once
+
+// The telescoping adaptive filter (Lee, McCauley, Singh and Stein, "Telescoping filter: a practical adaptive filter", ESA
+// 2021): a rank-and-select quotient filter in which every slot has a hash selector. A slot with selector k holds the k-th r
+// bits after the quotient; when a query was wrong about a slot, its selector goes up and the remainder slides on.
+//
+//   digest   | quotient | r bits: k = 0 | r bits: k = 1 | r bits: k = 2 | …    for ever: see hash/following_bits.hpp
+//                              └── stored ──► └── after a false positive
+//   64 slots | occupied 64 | runends 64 | offset 8 | code 56 |  · · ·  | r | r | … | r |        r + 3 bits a slot
+//
+// The 64 selectors of a block are coded in 56 bits (appendix C). When they do not fit any more, the block is reset: all
+// selectors 0, all remainders the first ones again, taken from the stored digests. filter/adaptive_quotient.hpp has the
+// operations, and why no member is lost.
+
+#include <array>
+#include <string>
+
+#include "tamis/bits/letter_code.hpp"
+#include "tamis/filter/adaptive_quotient.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class taf_scheme {
+ public:
+  using letter = selector_code::letter;  // the hash selector
+  static constexpr rank_select_layout layout{.coded = true};
+  static constexpr double metadata = quotient_coded_metadata;
+  static constexpr bool value_depends_on_letter = true;
+  static constexpr bool shrinks = false;  // a slot accepts as much under any selector
+
+  static constexpr option_info options[] = {
+      {"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"},
+      {"code", "paper or quarters", "paper", "how 64 selectors become 56 bits: the paper's code, or a faster one"},
+  };
+  static constexpr filter_info info{
+      .id = "taf",
+      .summary = "telescoping adaptive filter: fixes every false positive it is told of",
+      .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021)",
+      .options = options,
+  };
+
+  static result<taf_scheme> create(const filter_params& params, unsigned remainder) {
+    constexpr std::string_view codes[] = {"paper", "quarters"};
+    TAMIS_TRY(const std::string code, choice_option(params, "code", "paper", codes));
+    return taf_scheme(code == "paper" ? selector_coding::paper : selector_coding::quarters, remainder);
+  }
+  taf_scheme() : taf_scheme(selector_coding::paper, 8) {}
+
+  const selector_code& code() const { return code_; }
+  void add_settings(option_list& all) const {
+    all.emplace_back("code", coding_ == selector_coding::paper ? "paper" : "quarters");
+  }
+
+  TAMIS_INLINE static std::uint64_t value(const following_bits& x, unsigned r, letter selector) {
+    return x.bits(std::uint64_t{selector} * r, r);
+  }
+  TAMIS_INLINE static bool accepts(std::uint64_t stored, letter selector, const following_bits& y, unsigned r) {
+    return stored == value(y, r, selector);
+  }
+  // The next selector under which x and y differ.
+  std::optional<letter> advance(letter selector, const following_bits& x, const following_bits& y, unsigned r) const {
+    while (selector < code_.last_letter()) {
+      ++selector;
+      if (value(x, r, selector) != value(y, r, selector)) return selector;
+    }
+    return std::nullopt;
+  }
+
+  // The slots that may hold what y would have under any selector at all. Comparing all remainders of the block with all of them
+  // costs less than the decoding that it saves; the quarters decode faster than that.
+  std::uint64_t candidates(const slot_values& values, std::uint64_t first, std::uint64_t among, const following_bits& y,
+                           unsigned r) const {
+    if (coding_ == selector_coding::quarters || r < 8) return among;
+    std::array<std::uint8_t, general_selector_model::last_letter + 1> low;
+    const unsigned selectors = code_.last_letter() + 1;
+    for (unsigned k = 0; k < selectors; ++k) low[k] = static_cast<std::uint8_t>(y.bits((k + 1) * r - 8, 8));
+    return values.near_matches(first, among, std::span(low).first(selectors));
+  }
+
+  friend bool operator==(const taf_scheme& a, const taf_scheme& b) {
+    return a.coding_ == b.coding_ && a.remainder_ == b.remainder_;
+  }
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.coding_, self.remainder_);
+    if constexpr (!std::is_const_v<Self>) self.code_ = selector_code(self.coding_, self.remainder_);
+  }
+  status validate_for(unsigned remainder) const {
+    if (coding_ != selector_coding::paper && coding_ != selector_coding::quarters) return error{"its code is unknown"};
+    if (remainder_ != remainder) return error{"its code is for remainders of another length"};
+    return {};
+  }
+
+ private:
+  taf_scheme(selector_coding coding, unsigned remainder) : coding_(coding), remainder_(remainder), code_(coding, remainder) {}
+
+  selector_coding coding_;
+  std::uint32_t remainder_;
+  selector_code code_;
+};
+
+using taf = adaptive_quotient<taf_scheme>;
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,82 @@
+#pragma once
+
+// A store behind a filter. The rule: the filter always covers the store. A key that is in the store answers "maybe" at every
+// moment, also after a crash at any instruction; doubt means "maybe", or a rebuild from the store.
+//
+//   get    filter "no": done.  "maybe": ask the store.  Not there: the filter was wrong, and adapts if it can.
+//   put    filter first, then the store (entry and record in one atomic write).
+//   erase  store first, then the filter.
+//
+// Any filter of the registry works. The digests are divided into stripes; a stripe is a filter of its own with a lock of its
+// own, so writers of different stripes run at once. docs/guarded-store.md has the promises, the limits and the locking rules.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/filter/concepts.hpp"
+#include "tamis/guard/options.hpp"
+#include "tamis/guard/store.hpp"
+
+namespace tamis {
+
+// Puts and erases that happen all or not at all. Of several changes of a key the last one counts.
+class write_batch {
+ public:
+  void put(byte_view key, byte_view value) { changes_.push_back({std::string(key.text()), std::string(value.text())}); }
+  void erase(byte_view key) { changes_.push_back({std::string(key.text()), std::nullopt}); }
+  std::size_t size() const { return changes_.size(); }
+  void clear() { changes_.clear(); }
+
+ private:
+  friend class guarded_store;
+  struct change {
+    std::string key;
+    std::optional<std::string> value;
+  };
+  std::vector<change> changes_;
+};
+
+// Thread safety: all functions may run at once, but close and moving need the object for themselves.
+class guarded_store {
+ public:
+  // The error names the reason: another hash, a directory that is not ours, a filter that cannot be made.
+  static result<guarded_store> open(std::shared_ptr<store> behind, const guard_options& options);
+  guarded_store(guarded_store&&) noexcept;
+  guarded_store& operator=(guarded_store&&) noexcept;
+  ~guarded_store();  // as close, without a last snapshot
+
+  // After an error of put, erase or write the outcome is unknown. The store then refuses every further change until it is
+  // opened again, and goes on answering queries.
+  status put(byte_view key, byte_view value);
+  result<bool> erase(byte_view key);  // was it there?
+  status write(const write_batch& batch);
+
+  result<std::optional<std::string>> get(byte_view key);
+  result<bool> contains(byte_view key);
+  std::vector<result<std::optional<std::string>>> multi_get(std::span<const byte_view> keys);
+  // The filter's answer alone: false means certainly not.
+  bool may_contain(byte_view key) const;
+
+  // Ensures: on success the filter as it is now is on disk; on failure the older snapshots still are.
+  status snapshot();
+  // Blocks until the filter of every stripe is there.
+  void wait_until_ready();
+  // Takes a last snapshot, if there is anything new, and lets go of the store.
+  status close();
+
+  guard_stats stats() const;
+  const recovery_report& recovered() const;
+  memory_bits bits() const;
+  std::uint32_t stripes() const;
+  double expected_fpr() const;  // now, averaged over the stripes
+
+ private:
+  class parts;
+  explicit guarded_store(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace tamis

@@ -1,0 +1,81 @@
+#pragma once
+
+// What a guarded_store is told when it is opened, and what it tells.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tamis/filter/params.hpp"
+#include "tamis/hash/hasher.hpp"
+
+namespace tamis {
+
+class registry;
+
+// Steps of the protocol that tests leave out one by one, to see that the crash harness notices. Never skip one in earnest.
+enum class protocol_step : std::uint32_t {
+  one_write = 1 << 0,            // data and record in one atomic write
+  late_filter_erase = 1 << 1,    // erase: the store first, then the filter
+  early_filter_insert = 1 << 2,  // put: the filter first, then the store
+  own_numbers = 1 << 3,          // each segment of a snapshot has its own number, records up to it are not replayed
+  gap_check = 1 << 4,            // records must be complete
+  file_sync = 1 << 5,            // the snapshot's file is synced before it is named in the manifest
+  file_checks = 1 << 6,          // checksum, identity and generation of a snapshot must be those of the manifest
+  file_first = 1 << 7,           // the manifest names a snapshot only after its file is in place
+  older_trim = 1 << 8,           // records are trimmed to the older of the kept generations
+  hash_check = 1 << 9,           // a store filled through another hash is refused
+};
+
+struct guard_options {
+  std::string filter = "bloom1";
+  filter_params params = {.capacity = 1'000'000, .fpr = 0.01};  // of the whole store; divided among the stripes
+  hasher hash = {};
+  const registry* known = nullptr;  // filters by id; nullptr: those that tamis comes with
+
+  std::uint32_t stripes = 0;  // of a new store: a power of two up to 256; 0: chosen from the capacity
+  bool sync = false;          // false: an acknowledged write survives the death of the process; true: also a power cut
+
+  // A snapshot is taken by the writer that brings the records since the last one to
+  // max(snapshot_least, snapshot_share · keys): replaying a record costs about as much as scanning a key.
+  bool snapshots = true;
+  std::uint64_t snapshot_least = 10'000;
+  double snapshot_share = 0.25;
+
+  bool background_rebuild = true;               // false: open returns only when the filter is there
+  std::uint32_t remembered_mistakes = 1 << 16;  // slots for telling repeated false positives from first-time ones; 8 bytes each
+
+  std::uint32_t skipped_steps = 0;  // for tests: protocol_step values, added up
+};
+
+// Which way the filter came back.
+enum class recovery_way { created, snapshot, older_snapshot, rebuilt };
+std::string_view to_string(recovery_way way);
+
+struct recovery_report {
+  recovery_way way = recovery_way::created;
+  std::uint64_t generation = 0;  // of the snapshot that was used
+  std::uint64_t replayed = 0;    // records
+  std::string reason;            // why a newer snapshot, or any, could not be used
+};
+
+struct guard_stats {
+  std::uint64_t queries = 0;
+  std::uint64_t negatives = 0;  // answered by the filter alone
+  // A "maybe" whose key was not in the store. Repeated: the same digest was the last mistake remembered in its slot of a table
+  // of fixed size, so a mistake that was pushed out by others counts as first-time again: repeated is a lower bound.
+  std::uint64_t first_false_positives = 0;
+  std::uint64_t repeated_false_positives = 0;
+  std::uint64_t unguarded = 0;    // queries while a stripe's filter was being rebuilt
+  std::uint64_t store_reads = 0;  // of entries, on behalf of queries
+  std::uint64_t adaptations = 0;
+  std::uint64_t unfixable = 0;         // mistakes that the filter could not fix
+  std::uint64_t adaptations_left = 0;  // given up because a writer held the stripe
+  std::uint64_t left_behind = 0;       // erased from the store, still in a filter that cannot erase
+  std::uint64_t rebuilds = 0;          // of stripes
+  std::uint64_t snapshots = 0;
+  std::uint64_t failed_snapshots = 0;
+  std::uint64_t records_since_snapshot = 0;
+};
+
+}  // namespace tamis

@@ -1,0 +1,118 @@
+#pragma once
+
+// What a guarded_store asks of the slow side. Entries stand in digest order (digest, then key), so that the digests near a
+// given one are one short scan. Beside the entries a store keeps two things that must change together with them, in one atomic
+// write: records (what happened to a stripe's filter since its last snapshot) and rows (small named texts: the manifest).
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tamis/base/digest.hpp"
+#include "tamis/base/status.hpp"
+
+namespace tamis {
+
+// Keys and values: texts or bytes, of any length.
+class byte_view {
+ public:
+  template <std::convertible_to<std::string_view> Text>
+  byte_view(const Text& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  template <class Bytes>
+  requires(std::convertible_to<const Bytes&, std::span<const std::byte>> &&
+           !std::convertible_to<const Bytes&, std::string_view>) byte_view(const Bytes& bytes)
+      : text_(as_text(bytes)) {}  // NOLINT(google-explicit-constructor)
+
+  std::string_view text() const { return text_; }
+
+ private:
+  static std::string_view as_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  std::string_view text_;
+};
+
+// A key with its digest.
+struct located_key {
+  digest hash;
+  std::string_view key;
+};
+
+enum class operation : std::uint8_t { insert = 1, erase = 2 };
+
+// One change of a stripe's filter. The numbers of a stripe's records follow each other without a gap, starting at 1.
+struct oplog_record {
+  std::uint32_t stripe = 0;
+  std::uint64_t number = 0;
+  operation what = operation::insert;
+  digest hash;
+
+  friend bool operator==(const oplog_record&, const oplog_record&) = default;
+};
+
+// Changes that happen all or not at all. The texts are views: they must live until the write is done.
+struct write_set {
+  struct entry {
+    located_key at;
+    std::optional<std::string_view> value;  // none: the entry is erased
+  };
+  struct row {
+    std::string name;
+    std::optional<std::string> text;  // none: the row is erased
+  };
+  // Records of a stripe to forget: from `first` up to, but not including, `end`.
+  struct trim {
+    std::uint32_t stripe;
+    std::uint64_t first;
+    std::uint64_t end;
+  };
+
+  std::vector<entry> entries;
+  std::vector<oplog_record> records;
+  std::vector<row> rows;
+  std::vector<trim> trims;
+};
+
+enum class scan_size { few, many };  // how much a scan will read: decides about read-ahead and caching
+
+// Thread safety: all functions may run at once; a scan sees the entries as they were at some moment after it was called.
+class store {
+ public:
+  virtual ~store() = default;
+
+  // What messages call it.
+  virtual std::string name() const = 0;
+  // Where snapshots of the filter may be kept; empty if the store has no such place.
+  virtual std::string snapshot_directory() const = 0;
+
+  virtual result<bool> contains(const located_key& at) const = 0;
+  virtual result<std::optional<std::string>> get(const located_key& at) const = 0;
+  // out[i] = get(keys[i]).  Requires: out is as long as keys.
+  virtual status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const = 0;
+  // Digests of the entries in the range, in order, each as often as it is stored, until `visit` answers false.
+  virtual status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const = 0;
+
+  // After an error the outcome is unknown: all of it may have happened or nothing.
+  virtual status write(const write_set& changes, bool sync) = 0;
+  // Ensures: on success, everything written before survives a power cut.
+  virtual status sync() = 0;
+
+  // Records of a stripe from number `first` on, in order, until `visit` answers false.
+  virtual status records(std::uint32_t stripe, std::uint64_t first,
+                         const std::function<bool(const oplog_record&)>& visit) const = 0;
+  // Number of the stripe's last record, 0 if there is none.
+  virtual result<std::uint64_t> last_record(std::uint32_t stripe) const = 0;
+
+  // Rows whose name begins with `prefix`, in order of their names.
+  virtual result<std::vector<std::pair<std::string, std::string>>> rows(std::string_view prefix) const = 0;
+};
+
+}  // namespace tamis

@@ -1,0 +1,94 @@
+#pragma once
+
+// What a quotient table keeps per block of slots beside their values, packed without gaps:
+//
+//   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte |               17 bytes, 2.125 bits a slot
+//   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | code: 7 bytes |   with a coded column: 3 bits a slot
+
+#include <cstdint>
+#include <cstring>
+
+#include "tamis/base/memory.hpp"
+#include "tamis/bits/word.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+inline constexpr unsigned code_bits = 56;
+inline constexpr unsigned saturated_offset = 255;
+
+// The metadata of one block, read once.
+struct block_header {
+  std::uint64_t occupied;  // bit i: quotient i of the block has a run
+  std::uint64_t runends;   // bit i: the slot is the last of a run
+  unsigned offset;         // how many slots of this block and the next ones belong to earlier blocks' runs; 255: at least 255
+
+  // Bit i: a run of this block may begin at slot i, since the one before has ended. The run of rank k lies between the k-th of
+  // these bounds and the next, as far as the quotient's own slot lets it.
+  TAMIS_INLINE std::uint64_t bounds() const {
+    return ((runends << 1) | 1) & ~low_mask(offset < word_bits ? offset : word_bits);
+  }
+  // The runends from the offset on, moved up by one: bit i says that a run of this block ends just before slot i.
+  TAMIS_INLINE std::uint64_t ended() const { return (runends & ~low_mask(offset < word_bits ? offset : word_bits)) << 1; }
+};
+
+template <bool Coded>
+class block_headers {
+ public:
+  static constexpr unsigned bytes_each = Coded ? 24 : 17;
+
+  static result<block_headers> make(std::uint64_t blocks) {
+    block_headers made;
+    const auto bytes = checked_multiply(blocks, bytes_each);
+    if (!bytes) return error{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
+    TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(*bytes));
+    return made;
+  }
+
+  std::uint64_t size() const { return bytes_.size() / bytes_each; }
+  std::uint64_t bits() const { return bytes_.bytes() * 8; }
+
+  TAMIS_INLINE block_header operator[](std::uint64_t block) const { return {occupied(block), runends(block), offset(block)}; }
+  TAMIS_INLINE std::uint64_t occupied(std::uint64_t block) const { return load(block, 0); }
+  TAMIS_INLINE std::uint64_t runends(std::uint64_t block) const { return load(block, 8); }
+  TAMIS_INLINE unsigned offset(std::uint64_t block) const { return bytes_[block * bytes_each + 16]; }
+  TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires Coded { return load(block, 16) >> 8; }
+
+  TAMIS_INLINE void set_occupied(std::uint64_t block, std::uint64_t word) { store(block, 0, word); }
+  TAMIS_INLINE void set_runends(std::uint64_t block, std::uint64_t word) { store(block, 8, word); }
+  TAMIS_INLINE void set_offset(std::uint64_t block, std::uint64_t offset) {
+    bytes_[block * bytes_each + 16] = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
+  }
+  TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires Coded {
+    assert(code >> code_bits == 0);
+    store(block, 16, code << 8 | offset(block));
+  }
+
+  TAMIS_INLINE void prefetch(std::uint64_t block) const { prefetch_read(bytes_.data() + block * bytes_each); }
+
+  friend bool operator==(const block_headers&, const block_headers&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.bytes_);
+  }
+  status validate() const {
+    if (bytes_.size() % bytes_each != 0) return error{"the last block of the table is cut off"};
+    return {};
+  }
+
+ private:
+  TAMIS_INLINE std::uint64_t load(std::uint64_t block, unsigned at) const {
+    assert(block < size());
+    std::uint64_t word;
+    std::memcpy(&word, bytes_.data() + block * bytes_each + at, sizeof word);
+    return word;
+  }
+  TAMIS_INLINE void store(std::uint64_t block, unsigned at, std::uint64_t word) {
+    assert(block < size());
+    std::memcpy(bytes_.data() + block * bytes_each + at, &word, sizeof word);
+  }
+
+  zeroed_array<std::uint8_t> bytes_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,116 @@
+#pragma once
+
+// The values of a table's slots, of 1 to 64 bits each, in planes that lie apart: the low eight bits of every slot in a column
+// of bytes, of which 64 are compared at once, the other bits packed.
+//
+//   width 8        | bytes |                        width 12   | bytes |  packed: 4 bits a slot |
+//   below 8        | packed: no bytes at all |
+//
+// One value in 256 agrees by chance in its low bits, so the packed plane is hardly ever read for a value that is not there.
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tamis/bits/byte_column.hpp"
+#include "tamis/bits/packed_array.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class slot_values {
+ public:
+  // `size` zeros of `width` bits.
+  static result<slot_values> make(std::uint64_t size, unsigned width) {
+    slot_values made;
+    if (width >= 8) {
+      TAMIS_TRY(made.low_, byte_column::make(size));
+    }
+    if (width != 8) {
+      TAMIS_TRY(made.rest_, packed_array<dynamic_width>::make(size, width >= 8 ? width - 8 : width));
+    }
+    made.size_ = size;
+    made.width_ = width;
+    return made;
+  }
+
+  std::uint64_t size() const { return size_; }
+  unsigned width() const { return width_; }
+  std::uint64_t bits() const { return low_.bits() + rest_.bits(); }
+
+  TAMIS_INLINE std::uint64_t get(std::uint64_t i) const {
+    if (width_ == 8) return low_.get(i);
+    return width_ < 8 ? rest_.get(i) : rest_.get(i) << 8 | low_.get(i);
+  }
+  TAMIS_INLINE void set(std::uint64_t i, std::uint64_t value) {
+    if (width_ >= 8) low_.set(i, static_cast<std::uint8_t>(value));
+    if (width_ != 8) rest_.set(i, width_ < 8 ? value : value >> 8);
+  }
+
+  // Which of the slots first + {bits of `among`} hold `value`.  Requires: those slots exist.
+  TAMIS_INLINE std::uint64_t matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
+    if (width_ == 8) return low_.equal(first, static_cast<std::uint8_t>(value)) & among;
+    return matches_elsewhere(first, among, value);
+  }
+
+  // The same for several values at once, by their low eight bits only: slots that may hold one of them.
+  // Requires: width() >= 8.
+  TAMIS_INLINE std::uint64_t near_matches(std::uint64_t first, std::uint64_t among, std::span<const std::uint8_t> low) const {
+    assert(width_ >= 8);
+    return low_.equal(first, low) & among;
+  }
+
+  TAMIS_INLINE void prefetch(std::uint64_t i) const {
+    if (width_ >= 8) {
+      low_.prefetch(i);
+    } else {
+      rest_.prefetch(i);
+    }
+  }
+
+  // As packed_array: [first, last) goes up or down by one slot.
+  TAMIS_INLINE void move_up(std::uint64_t first, std::uint64_t last) {
+    if (width_ >= 8) low_.move_up(first, last);
+    if (width_ != 8) rest_.move_up(first, last);
+  }
+  TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
+    if (width_ >= 8) low_.move_down(first, last);
+    if (width_ != 8) rest_.move_down(first, last);
+  }
+
+  friend bool operator==(const slot_values&, const slot_values&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.size_, self.width_, self.low_, self.rest_);
+  }
+  status validate() const {
+    if (width_ < 1 || width_ > word_bits) return error{"slots of " + std::to_string(width_) + " bits: 1 to 64 are allowed"};
+    const std::uint64_t low = width_ >= 8 ? size_ : 0;
+    const std::uint64_t rest = width_ != 8 ? size_ : 0;
+    const unsigned rest_width = width_ >= 8 ? width_ - 8 : width_;
+    if (low_.size() != low || rest_.size() != rest || (rest != 0 && rest_.width() != rest_width)) {
+      return error{"the planes of " + std::to_string(size_) + " slots of " + std::to_string(width_) + " bits have other sizes"};
+    }
+    return {};
+  }
+
+ private:
+  std::uint64_t matches_elsewhere(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
+    if (width_ > 8) among &= low_.equal(first, static_cast<std::uint8_t>(value));
+    std::uint64_t found = among;
+    for (; among != 0; among &= among - 1) {
+      if (get(first + static_cast<unsigned>(std::countr_zero(among))) != value) found ^= among & (~among + 1);
+    }
+    return found;
+  }
+
+  std::uint64_t size_ = 0;
+  std::uint32_t width_ = 1;
+  byte_column low_;
+  packed_array<dynamic_width> rest_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,56 @@
+#pragma once
+
+// Filters of the ABF experiments: the paper's shape, M words of 64 bits of fast memory for every contender.
+
+#include <cstdint>
+#include <string>
+
+#include "tamis/filter/abf.hpp"
+#include "tamis/filter/bloom1.hpp"
+
+namespace tamis::lab {
+
+inline constexpr std::uint64_t abf_words = 1024;  // M
+inline constexpr unsigned abf_word_bits = 64;     // w, selector included
+
+// `keys_per_word` = N / M.
+inline filter_params abf_params(std::uint64_t keys_per_word, unsigned k, option_list more = {}) {
+  filter_params params;
+  params.capacity = abf_words * keys_per_word;
+  // A little less, so that rounding up gives M words and not M + 1.
+  params.bits_per_key = static_cast<double>(abf_word_bits) / static_cast<double>(keys_per_word) * (1 - 1e-9);
+  params.options = std::move(more);
+  params.options.emplace_back("word", std::to_string(abf_word_bits));
+  params.options.emplace_back("k", std::to_string(k));
+  return params;
+}
+
+inline bloom1 plain_filter(std::uint64_t keys_per_word, unsigned k) {
+  return bloom1::create(abf_params(keys_per_word, k)).value();
+}
+
+inline abf adaptive_filter(std::uint64_t keys_per_word, unsigned k, unsigned sets, unsigned decimate = 1) {
+  return abf::create(abf_params(keys_per_word, k, {{"sets", std::to_string(sets)}, {"decimate", std::to_string(decimate)}}))
+      .value();
+}
+
+// One lookup of a key that is not in. A false positive is reported to the filter, if it learns.
+struct never_adapts {
+  static bool ask(const bloom1& f, digest d) { return f.contains(d); }
+};
+struct adapts_checked {  // Algorithm 3
+  static bool ask(abf& f, digest d) {
+    const bool wrong = f.contains(d);
+    if (wrong) f.adapt(d);
+    return wrong;
+  }
+};
+struct adapts_blindly {  // as in the paper's evaluation
+  static bool ask(abf& f, digest d) {
+    const bool wrong = f.contains(d);
+    if (wrong) f.adapt_blindly(d);
+    return wrong;
+  }
+};
+
+}  // namespace tamis::lab

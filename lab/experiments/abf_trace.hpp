@@ -1,0 +1,40 @@
+#pragma once
+
+// Packet traces for the ABF experiments. The paper's (CAIDA 2014) are not public: three synthetic ones with flow sizes of
+// different skew stand in for them, and any log with one key per line can be used instead.
+
+#include <string>
+#include <vector>
+
+#include "lab/experiment.hpp"
+#include "tamis/base/digest.hpp"
+#include "tamis/base/random.hpp"
+
+namespace tamis::lab {
+
+struct trace {
+  std::string name;
+  std::vector<std::uint32_t> packets;  // flow numbers
+  std::vector<digest> flows;           // the digest of each flow
+};
+
+// The log that the options name, or the three synthetic traces.
+result<std::vector<trace>> traces_for(const experiment_options& options);
+
+// N flows, chosen at random, are stored; the packets of all others are asked for.
+struct trace_sample {
+  std::vector<digest> members;
+  std::vector<digest> queries;
+};
+// Requires: members < flows.
+trace_sample sample_flows(const trace& from, std::uint64_t members, random_source random);
+
+template <class Asks, class Filter>
+double rate_on(Filter f, const trace_sample& sample) {
+  for (const digest d : sample.members) f.insert(d);
+  std::uint64_t wrong = 0;
+  for (const digest d : sample.queries) wrong += Asks::ask(f, d);
+  return static_cast<double>(wrong) / static_cast<double>(sample.queries.size());
+}
+
+}  // namespace tamis::lab

@@ -1,0 +1,67 @@
+#include "filter_maker.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "tamis/any/registry.hpp"
+
+namespace tamis {
+namespace {
+
+constexpr std::uint64_t least_keys_of_stripe = 16'384;
+constexpr std::uint32_t most_default_stripes = 16;
+constexpr int most_attempts = 8;
+
+// Keys fall into stripes by chance. Four standard deviations above the mean, so that hardly any stripe is ever short of room.
+std::uint64_t share_of(std::uint64_t total, std::uint32_t stripes) {
+  if (stripes == 1) return total;
+  const double mean = static_cast<double>(total) / stripes;
+  return static_cast<std::uint64_t>(std::ceil(mean + 4 * std::sqrt(mean)));
+}
+
+std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys) {
+  return keys > capacity - capacity / 4 ? 2 * std::max(keys, capacity) : capacity;
+}
+
+}  // namespace
+
+std::uint32_t default_stripes(std::uint64_t capacity) {
+  const std::uint64_t most = std::clamp<std::uint64_t>(capacity / least_keys_of_stripe, 1, most_default_stripes);
+  return static_cast<std::uint32_t>(std::bit_floor(most));
+}
+
+filter_maker::filter_maker(const guard_options& options, std::uint32_t stripes)
+    : known_(options.known != nullptr ? *options.known : registry::builtin()),
+      id_(options.filter),
+      params_(options.params),
+      hash_(options.hash),
+      capacity_(share_of(options.params.capacity, stripes)) {}
+
+result<any_filter> filter_maker::make(std::uint64_t capacity) const {
+  filter_params params = params_;
+  params.capacity = capacity;
+  return any_filter::create(known_, id_, params, hash_);
+}
+
+result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& map, std::uint32_t index, size_wish wish,
+                                         const std::function<bool()>& go_on) const {
+  constexpr std::size_t look_up_every = 4096;
+  std::vector<digest> found;
+  bool stopped = false;
+  TAMIS_CHECK(behind.scan(map.range(index), scan_size::many, [&](digest d) {
+    found.push_back(map.local(d));
+    stopped = found.size() % look_up_every == 0 && !go_on();
+    return !stopped;
+  }));
+  if (stopped) return error{behind.name() + ": the rebuild was interrupted"};
+  std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size() + wish.room);
+  for (int attempt = 0; attempt < most_attempts; ++attempt, capacity += capacity / 2) {
+    TAMIS_TRY(any_filter filter, make(capacity));
+    if (filter.insert_many(found) == found.size()) return filter;
+  }
+  return error{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
+               std::to_string(capacity)};
+}
+
+}  // namespace tamis

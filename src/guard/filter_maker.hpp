@@ -1,0 +1,39 @@
+#pragma once
+
+// Makes the filters of stripes: empty ones of any capacity, and filled ones from the store.
+
+#include <functional>
+
+#include "stripe.hpp"
+#include "tamis/guard/options.hpp"
+
+namespace tamis {
+
+class filter_maker {
+ public:
+  filter_maker(const guard_options& options, std::uint32_t stripes);
+
+  std::uint64_t capacity() const { return capacity_; }
+  result<any_filter> make(std::uint64_t capacity) const;
+  struct size_wish {
+    std::uint64_t old_capacity;  // of the filter before: kept if there were many leftovers in it, doubled if it was really full
+    std::uint64_t room;          // for new keys
+  };
+  // A filter of what the store holds in this stripe. `go_on` is asked now and then; an error if it says no.
+  result<any_filter> rebuild(const store& behind, const stripe_map& map, std::uint32_t index, size_wish wish,
+                             const std::function<bool()>& go_on) const;
+
+  const registry& known() const { return known_; }
+
+ private:
+  const registry& known_;
+  std::string id_;
+  filter_params params_;
+  hasher hash_;
+  std::uint64_t capacity_;
+};
+
+// Stripes of a new store: enough for writers to keep out of each other's way, few enough for the keys to spread evenly.
+std::uint32_t default_stripes(std::uint64_t capacity);
+
+}  // namespace tamis

@@ -1,0 +1,136 @@
+#pragma once
+
+// The inside of a guarded_store. guarded_parts.cpp has changes and queries, guarded_snapshot.cpp snapshots,
+// guarded_recovery.cpp opening.
+
+#include <memory>
+#include <thread>
+
+#include "filter_maker.hpp"
+#include "repeats.hpp"
+#include "snapshot.hpp"
+#include "stripe.hpp"
+#include "tamis/guard/guarded_store.hpp"
+
+namespace tamis {
+
+class guarded_store::parts {
+ public:
+  parts(std::shared_ptr<store> behind, const guard_options& options, const store_config& config);
+  ~parts();
+  parts(const parts&) = delete;
+  parts& operator=(const parts&) = delete;
+
+  struct change {
+    std::string_view key;
+    std::optional<std::string_view> value;  // none: erase
+    digest hash{};
+    std::uint32_t stripe = 0;
+    bool stored = false;  // was the key in the store before?
+  };
+
+  // Guarded_recovery.cpp. Requires: called once, before anything else.
+  status recover();
+  void wait_until_ready();
+
+  // Applies all or nothing; says how many keys were erased.
+  result<std::uint64_t> apply(std::vector<change> changes);
+
+  result<std::optional<std::string>> get(std::string_view key);
+  std::vector<result<std::optional<std::string>>> multi_get(std::span<const byte_view> keys);
+  bool may_contain(std::string_view key) const;
+
+  status snapshot();
+  status close();
+
+  guard_stats stats() const;
+  const recovery_report& recovered() const { return recovered_; }
+  memory_bits bits() const;
+  std::uint32_t stripes() const { return map_.count(); }
+  double expected_fpr() const;
+
+ private:
+  struct query {
+    digest hash;
+    std::uint64_t inserts = 0;  // of the stripe, before its filter was asked
+    std::size_t index = 0;      // in its batch
+    stripe::answer answered = stripe::answer::maybe;
+  };
+
+  bool skips(protocol_step step) const { return skipped(options_.skipped_steps, step); }
+  stripe& home(digest d) const { return stripes_[map_.index(d)]; }
+
+  // Changes.
+  status usable() const;
+  void locate(std::vector<change>& changes) const;
+  std::vector<std::unique_lock<std::mutex>> lock_all(const std::vector<change>& changes);
+  status look_up(std::vector<change>& changes) const;
+  status cover(const std::vector<change>& changes);
+  bool cover_stripe(std::span<const change> changes);
+  bool insert(stripe& where, digest local) const;
+  void uncover(const std::vector<change>& changes);
+  status commit(const std::vector<change>& changes);
+  status write_to_store(const write_set& set);
+  std::uint64_t count(const std::vector<change>& changes);
+
+  // Queries.
+  std::vector<query> sift(std::span<const byte_view> keys) const;
+  void judge(const query& asked, std::string_view key, bool found);
+  void adapt(const query& asked, std::string_view key);
+  void adapt_locked(stripe& where, digest hash);
+
+  // Filters, with room for that many new keys.  Requires: the stripe's `writing` is held.
+  status rebuild(std::uint32_t index, std::uint64_t room, const std::function<bool()>& go_on);
+  status rebuild(std::uint32_t index, std::uint64_t room);
+
+  // Snapshots.
+  bool snapshot_due() const;
+  void snapshot_if_due();
+  status take_snapshot();  // Requires: `snapshotting_` is held
+  result<snapshot_content> capture();
+  status publish(const manifest_row& row);
+  void trim(const manifest_row& oldest);
+
+  // Recovery.
+  status read_manifest();
+  void read_row(std::string_view text);
+  bool restore_any();
+  status restore(const manifest_row& row);
+  result<std::vector<any_filter>> load_segments(const snapshot_content& content) const;
+  status replay(std::uint32_t index, std::uint64_t number, any_filter& filter);
+  status take_numbers();
+  status make_empty();
+  void rebuild_all(const std::stop_token& stop);
+
+  std::shared_ptr<store> behind_;
+  guard_options options_;
+  store_identity identity_;
+  stripe_map map_;
+  filter_maker maker_;
+  std::unique_ptr<stripe[]> stripes_;
+  repeats repeats_;
+  bool can_adapt_ = false;
+  bool can_erase_ = false;
+  bool can_expand_ = false;
+
+  std::atomic<bool> broken_ = false;  // a write failed: its outcome is unknown
+  std::atomic<std::uint64_t> keys_ = 0;
+  std::atomic<std::uint64_t> records_ = 0;       // since the last snapshot
+  std::atomic<std::uint64_t> next_attempt_ = 0;  // no automatic snapshot before there are so many
+  std::atomic<std::uint64_t> snapshots_ = 0;
+  std::atomic<std::uint64_t> failed_snapshots_ = 0;
+
+  std::mutex snapshotting_;         // guards what follows
+  std::vector<manifest_row> kept_;  // the older one first
+  std::uint64_t generation_ = 0;    // the newest that was ever in the manifest
+
+  recovery_report recovered_;
+  enum class filter_state { rebuilding, ready, incomplete };
+  std::atomic<filter_state> state_ = filter_state::ready;
+  std::jthread rebuilder_;  // last: it ends before anything it uses
+};
+
+// The row `config` of the store, made if the store is new; refuses a store that was filled through another hash.
+result<store_config> configure(store& behind, const guard_options& options);
+
+}  // namespace tamis

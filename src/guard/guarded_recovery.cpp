@@ -1,0 +1,222 @@
+// Opening: the newest snapshot that can be trusted, and the records since; otherwise a scan of the store.
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <random>
+
+#include "guarded_parts.hpp"
+#include "tamis/any/registry.hpp"
+
+namespace tamis {
+namespace {
+
+store_identity draw_identity() {
+  std::random_device device;
+  const auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
+  return {word(), word()};
+}
+
+result<store_config> create_config(store& behind, const guard_options& options) {
+  bool empty = true;
+  TAMIS_CHECK(behind.scan(all_digests, scan_size::few, [&](digest) { return empty = false; }));
+  if (!empty) return error{behind.name() + ": holds entries, but was not made by tamis"};
+  const std::uint32_t stripes = options.stripes != 0 ? options.stripes : default_stripes(options.params.capacity);
+  const store_config config{store_config::newest_version, draw_identity(), stripes, options.hash.identity()};
+  if (const status valid = config.validate(); !valid) return error{"stripes: " + valid.message()};
+  write_set set;
+  set.rows.push_back({std::string(config_row), row_text(config)});
+  TAMIS_CHECK(behind.write(set, true));
+  return config;
+}
+
+// Digests are the order of the entries, so another hash would find nothing: not a case for a rebuild.
+status check_hash(const store& behind, const store_config& config, const hasher& hash) {
+  const hash_identity mine = hash.identity();
+  if (config.hash == mine) return {};
+  if (config.hash.family != mine.family) {
+    return error{behind.name() + ": was filled through the " + std::string(to_string(config.hash.family)) + " hash, not the " +
+                 std::string(to_string(mine.family)) + " one"};
+  }
+  return error{behind.name() + ": was filled through a hash with another seed"};
+}
+
+}  // namespace
+
+std::string_view to_string(recovery_way way) {
+  switch (way) {
+    case recovery_way::created: return "created";
+    case recovery_way::snapshot: return "snapshot";
+    case recovery_way::older_snapshot: return "older snapshot";
+    case recovery_way::rebuilt: return "rebuilt";
+  }
+  return "unknown";
+}
+
+result<store_config> configure(store& behind, const guard_options& options) {
+  TAMIS_TRY(const auto rows, behind.rows(config_row));
+  if (rows.empty()) return create_config(behind, options);
+  auto config = parse_row<store_config>(rows.front().second);
+  if (!config) return error{behind.name() + ": " + config.message()};
+  const status same = check_hash(behind, *config, options.hash);
+  if (!same && !skipped(options.skipped_steps, protocol_step::hash_check)) return error{same.message()};
+  return config;
+}
+
+status guarded_store::parts::recover() {
+  TAMIS_TRY(const registry_entry* entry, maker_.known().find(options_.filter));
+  can_adapt_ = entry->can.adapt;
+  can_erase_ = entry->can.erase;
+  can_expand_ = entry->can.expand;
+  TAMIS_TRY([[maybe_unused]] const any_filter possible, maker_.make(maker_.capacity()));  // bad parameters are the caller's
+  if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
+    std::error_code ignored;  // a snapshot will say what is wrong
+    std::filesystem::create_directories(directory, ignored);
+  }
+  TAMIS_CHECK(take_numbers());
+  TAMIS_CHECK(read_manifest());
+  bool used = false;
+  for (std::uint32_t i = 0; i < map_.count(); ++i) used |= stripes_[i].number != 0;
+  if (!used) return make_empty();
+  if (restore_any()) return {};
+  recovered_.way = recovery_way::rebuilt;
+  state_ = filter_state::rebuilding;
+  rebuilder_ = std::jthread([this](const std::stop_token& stop) { rebuild_all(stop); });
+  if (!options_.background_rebuild) wait_until_ready();
+  return {};
+}
+
+status guarded_store::parts::take_numbers() {
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    TAMIS_TRY(stripes_[i].number, behind_->last_record(i));
+  }
+  return {};
+}
+
+status guarded_store::parts::make_empty() {
+  recovered_.way = recovery_way::created;
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    TAMIS_TRY(any_filter made, maker_.make(maker_.capacity()));
+    stripes_[i].filter.emplace(std::move(made));
+  }
+  return {};
+}
+
+// A row that cannot be read is no reason to refuse the store: the filter can be made anew.
+void guarded_store::parts::read_row(std::string_view text) {
+  result<manifest_row> row = parse_row<manifest_row>(text);
+  if (row && row->numbers.size() == map_.count()) {
+    kept_.push_back(*std::move(row));
+  } else {
+    recovered_.reason = "a row of the manifest is damaged";
+  }
+}
+
+status guarded_store::parts::read_manifest() {
+  TAMIS_TRY(const auto rows, behind_->rows(snapshot_rows));
+  for (const auto& [name, text] : rows) read_row(text);
+  if (!kept_.empty()) generation_ = kept_.back().generation;
+  remove_other_files(behind_->snapshot_directory(), kept_);
+  // A crash may have come between a manifest row and its trim.
+  if (kept_.size() > 1) trim(kept_.front());
+  return {};
+}
+
+// Tries the snapshots, the newest first.
+bool guarded_store::parts::restore_any() {
+  if (kept_.empty() && recovered_.reason.empty()) recovered_.reason = "there is no snapshot yet";
+  for (auto row = kept_.rbegin(); row != kept_.rend(); ++row) {
+    const status restored = restore(*row);
+    if (restored) {
+      recovered_.way = row == kept_.rbegin() ? recovery_way::snapshot : recovery_way::older_snapshot;
+      recovered_.generation = row->generation;
+      return true;
+    }
+    recovered_.reason += (recovered_.reason.empty() ? "" : "; ") + restored.message();
+  }
+  return false;
+}
+
+// Nothing of this store changes unless all of it succeeds.
+status guarded_store::parts::restore(const manifest_row& row) {
+  TAMIS_TRY(const snapshot_content content,
+            read_snapshot(behind_->snapshot_directory(), row, identity_, options_.hash, options_.skipped_steps));
+  if (content.description != describe_filter(options_)) {
+    return error{"the snapshot holds another filter: " + content.description};
+  }
+  recovered_.replayed = 0;
+  TAMIS_TRY(std::vector<any_filter> filters, load_segments(content));
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    TAMIS_CHECK(replay(i, content.segments[i].number, filters[i]));
+  }
+  std::uint64_t keys = 0;
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    keys += filters[i].keys();
+    stripes_[i].filter.emplace(std::move(filters[i]));
+  }
+  keys_ = keys;
+  records_ = recovered_.replayed;
+  return {};
+}
+
+result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapshot_content& content) const {
+  std::vector<any_filter> filters;
+  if (content.segments.size() != map_.count()) return error{"the snapshot has another number of stripes"};
+  for (const segment& part : content.segments) {
+    const load_options how{.hash = options_.hash, .known = &maker_.known()};
+    TAMIS_TRY(any_filter filter, load_bytes(std::as_bytes(std::span(part.filter)), how));
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
+// The records must be there from the one that the segment ends with, which proves that store and snapshot belong to one
+// history, without a gap. Records up to that one are contained already: an erase that is done twice would take another key with
+// it.
+status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, any_filter& filter) {
+  std::uint64_t next = std::max<std::uint64_t>(number, 1);
+  bool complete = true;
+  bool fits = true;
+  const std::uint64_t contained = skips(protocol_step::own_numbers) ? 0 : number;
+  TAMIS_CHECK(behind_->records(index, skips(protocol_step::own_numbers) ? 0 : next, [&](const oplog_record& record) {
+    complete = complete && (record.number == next || skips(protocol_step::gap_check) || skips(protocol_step::own_numbers));
+    next = record.number + 1;
+    if (record.number <= contained) return complete;
+    const digest local = map_.local(record.hash);
+    if (record.what == operation::insert) {
+      fits = filter.insert(local) == insert_result::inserted;
+    } else if (can_erase_) {
+      fits = filter.erase(local) == erase_result::erased;
+    }
+    ++recovered_.replayed;
+    return complete && fits;
+  }));
+  const bool reached = next > number || skips(protocol_step::gap_check);
+  if (!complete || !reached) return error{"records are missing in stripe " + std::to_string(index)};
+  if (fits) return {};
+  // The stripe was given a larger filter after the snapshot, or the filter does not know what it should: make it new.
+  TAMIS_TRY(filter, maker_.rebuild(*behind_, map_, index, {filter.capacity(), 0}, [] { return true; }));
+  stripes_[index].counts.rebuilds.fetch_add(1);
+  return {};
+}
+
+void guarded_store::parts::rebuild_all(const std::stop_token& stop) {
+  bool whole = true;
+  for (std::uint32_t i = 0; i < map_.count() && !stop.stop_requested(); ++i) {
+    const std::lock_guard lock(stripes_[i].writing);
+    whole &= rebuild(i, 0, [&] { return !stop.stop_requested(); }).ok();
+    if (stripes_[i].filter) keys_ += stripes_[i].filter->keys();
+  }
+  // A stripe that could not be made goes on answering "maybe"; then there is no snapshot either.
+  whole &= !stop.stop_requested();
+  state_ = whole ? filter_state::ready : filter_state::incomplete;
+  state_.notify_all();
+  if (!whole) return;
+  if (!options_.snapshots || behind_->snapshot_directory().empty()) return;
+  const std::lock_guard lock(snapshotting_);
+  static_cast<void>(take_snapshot());  // the next opening then need not scan; a failure shows in the counts
+}
+
+void guarded_store::parts::wait_until_ready() { state_.wait(filter_state::rebuilding); }
+
+}  // namespace tamis

@@ -1,0 +1,79 @@
+#include "tamis/base/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/bytes.hpp"
+
+namespace tamis {
+namespace {
+
+// Around the size from which tables are mapped instead of allocated (4 MiB), and at odd sizes.
+constexpr std::uint64_t sizes[] = {1, 63, 64, 65, 4095, (4u << 20) - 1, 4u << 20, (4u << 20) + 1, (6u << 20) + 12345};
+
+TEST(zeroed_array, is_zero_aligned_and_writable_to_the_last_byte) {
+  for (const std::uint64_t size : sizes) {
+    auto array = zeroed_array<std::uint8_t>::make(size).value();
+    EXPECT_EQ(array.size(), size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % cache_line_bytes, 0u);
+    EXPECT_EQ(std::accumulate(array.begin(), array.end(), std::uint64_t{0}), 0u);
+    std::fill(array.begin(), array.end(), std::uint8_t{1});
+    EXPECT_EQ(std::accumulate(array.begin(), array.end(), std::uint64_t{0}), size);
+  }
+}
+
+TEST(zeroed_array, large_ones_stand_on_huge_pages) {
+  const auto array = zeroed_array<std::uint64_t>::make(1 << 20).value();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % (2u << 20), 0u);
+}
+
+TEST(zeroed_array, empty_one_takes_no_memory) {
+  const auto array = zeroed_array<std::uint64_t>::make(0).value();
+  EXPECT_EQ(array.size(), 0u);
+  EXPECT_EQ(array.data(), nullptr);
+  EXPECT_EQ(array, zeroed_array<std::uint64_t>());
+}
+
+TEST(zeroed_array, copies_are_independent) {
+  for (const std::uint64_t size : sizes) {
+    auto original = zeroed_array<std::uint8_t>::make(size).value();
+    original[size - 1] = 7;
+    zeroed_array<std::uint8_t> copy = original;
+    EXPECT_EQ(copy, original);
+    copy[0] = 9;
+    EXPECT_NE(copy, original);
+    copy = original;
+    EXPECT_EQ(copy, original);
+    const zeroed_array<std::uint8_t>& same = copy;
+    copy = same;
+    EXPECT_EQ(copy, original);
+  }
+}
+
+TEST(zeroed_array, moving_leaves_no_second_owner) {
+  auto first = zeroed_array<std::uint32_t>::make(100).value();
+  first[5] = 42;
+  zeroed_array<std::uint32_t> second = std::move(first);
+  EXPECT_EQ(second[5], 42u);
+  zeroed_array<std::uint32_t> third;
+  third = std::move(second);
+  EXPECT_EQ(third[5], 42u);
+}
+
+TEST(zeroed_array, sizes_that_cannot_be_are_refused) {
+  EXPECT_TRUE(test::refused(zeroed_array<std::uint64_t>::make(~std::uint64_t{0}), "2^64"));
+  EXPECT_TRUE(test::refused(zeroed_array<std::uint64_t>::make(std::uint64_t{1} << 58), "memory"));
+  EXPECT_TRUE(test::refused(zeroed_array<std::uint8_t>::make(~std::uint64_t{0}), "memory"));
+}
+
+TEST(format_bytes, takes_the_fitting_unit) {
+  EXPECT_EQ(format_bytes(0), "0 bytes");
+  EXPECT_EQ(format_bytes(1023), "1023 bytes");
+  EXPECT_EQ(format_bytes(1024), "1.0 KiB");
+  EXPECT_EQ(format_bytes(std::uint64_t{3} << 29), "1.5 GiB");
+  EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16.0 EiB");
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,85 @@
+#include "tamis/batch/pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tamis/filter/bloom.hpp"
+#include "tamis/filter/bloom1.hpp"
+#include "tamis/filter/counting_bloom.hpp"
+#include "tests/any/toy_filter.hpp"
+#include "tests/support/keys.hpp"
+
+namespace tamis {
+namespace {
+
+// A filter with a view, one with prefetch and prefetch_insert, and one that offers nothing.
+template <class F>
+class pipeline : public ::testing::Test {
+ protected:
+  static F make() {
+    F f = F::create({.capacity = 300, .fpr = 0.1}).value();
+    for (const digest d : test::keys(100)) f.insert(d);
+    return f;
+  }
+};
+using filters = ::testing::Types<bloom, bloom1, counting_bloom, test::toy_everything, test::toy_minimal>;
+TYPED_TEST_SUITE(pipeline, filters);
+
+TYPED_TEST(pipeline, batches_of_every_size_answer_in_order) {
+  const TypeParam f = this->make();
+  const std::vector<digest> asked = test::keys(200);  // the first half is in
+  const auto answers = std::make_unique<bool[]>(201);
+  for (std::size_t size = 0; size <= 200; ++size) {
+    for (const std::size_t first : {std::size_t{0}, 200 - size}) {
+      std::fill_n(answers.get(), 201, size % 2 == 1);
+      contains_many(f, std::span(asked).subspan(first, size), std::span(answers.get(), size));
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(asked[first + i])) << i << " of " << size;
+      ASSERT_EQ(answers[size], size % 2 == 1) << "written behind the end";
+    }
+  }
+}
+
+TYPED_TEST(pipeline, keys_are_hashed_on_the_way) {
+  const TypeParam f = this->make();
+  const hasher hash = test::test_hash();
+  for (const std::size_t size : {0u, 1u, 32u, 33u, 200u}) {
+    std::vector<std::uint64_t> numbers(size);
+    std::vector<std::string> texts(size);
+    for (std::size_t i = 0; i < size; ++i) numbers[i] = i, texts[i] = "key " + std::to_string(i);
+    const auto answers = std::make_unique<bool[]>(size + 1);
+    contains_many(f, hash, std::span<const std::uint64_t>(numbers), std::span(answers.get(), size));
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(hash(numbers[i])));
+    contains_many(f, hash, std::span<const std::string>(texts), std::span(answers.get(), size));
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(hash(texts[i])));
+  }
+}
+
+TEST(pipeline, says_which_keys_a_full_filter_took) {
+  auto f = test::toy_everything::create({.capacity = 40, .fpr = 0.01}).value();
+  bool in[100];
+  EXPECT_EQ(insert_many(f, test::keys(100), in), 40u);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(in[i], i < 40);
+  EXPECT_EQ(insert_many(f, test::keys(1)), 0u);
+}
+
+TEST(pipeline, says_which_keys_were_erased) {
+  auto f = test::toy_everything::create({.capacity = 1000, .fpr = 1e-6}).value();
+  insert_many(f, test::keys(50));
+  bool gone[100];
+  EXPECT_EQ(erase_many(f, test::keys(100), gone), 50u);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(gone[i], i < 50);
+  EXPECT_EQ(f.keys(), 0u);
+}
+
+// An update must see those before it in the same batch: the second copy is refused, the second erase finds nothing.
+TEST(pipeline, updates_of_one_batch_see_each_other) {
+  auto f = test::toy_everything::create({.capacity = 1, .fpr = 0.01}).value();
+  const std::vector<digest> twice(2, test::keys(1)[0]);
+  EXPECT_EQ(insert_many(f, twice), 1u);
+  EXPECT_EQ(erase_many(f, twice), 1u);
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,51 @@
+#include "tamis/bits/balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tamis/base/random.hpp"
+
+namespace {
+
+using namespace tamis;
+
+unsigned bit_by_bit(std::uint64_t a, std::uint64_t b, unsigned from) {
+  for (unsigned x = from; x < 64; ++x) {
+    if (popcount(a & low_mask(x + 1)) == popcount(b & low_mask(x + 1))) return x;
+  }
+  return 64;
+}
+
+// Ones of b only where a has had more: a queue that never serves more than has come.
+void draw_queue(random_source& random, double arrivals, double services, std::uint64_t& a, std::uint64_t& b) {
+  a = b = 0;
+  for (unsigned x = 0, waiting = 0; x < 64; ++x) {
+    if (random.chance(arrivals)) a |= std::uint64_t{1} << x, ++waiting;
+    if (waiting > 0 && random.chance(services)) b |= std::uint64_t{1} << x, --waiting;
+  }
+}
+
+TEST(balance, agrees_with_counting_bit_by_bit) {
+  random_source random(3);
+  for (int i = 0; i < 20000; ++i) {
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    draw_queue(random, random.unit(), random.unit(), a, b);
+    for (unsigned from = 0; from <= 64; from += 1 + static_cast<unsigned>(random.below(9))) {
+      const unsigned expected = bit_by_bit(a, b, from);
+      ASSERT_EQ(first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
+      ASSERT_EQ(tamis::plain::first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
+    }
+  }
+}
+
+TEST(balance, full_and_empty_words) {
+  const std::uint64_t all = ~std::uint64_t{0};
+  for (unsigned from = 0; from < 64; ++from) {
+    EXPECT_EQ(first_balanced(0, 0, from), from);
+    EXPECT_EQ(first_balanced(all, all, from), from);
+    EXPECT_EQ(first_balanced(all, 0, from), 64u);
+  }
+  EXPECT_EQ(first_balanced(0, 0, 64), 64u);
+}
+
+}  // namespace

@@ -1,0 +1,238 @@
+#include "tamis/bits/coder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "tamis/base/random.hpp"
+#include "tamis/bits/coder_extension.hpp"
+#include "tamis/bits/coder_quarters.hpp"
+#include "tamis/bits/coder_selector.hpp"
+#include "tamis/math/quotient.hpp"
+
+namespace {
+
+using namespace tamis;
+
+using letters = std::vector<std::uint32_t>;
+
+template <class Model>
+std::optional<std::uint64_t> encoded(const Model& model, const letters& message) {
+  return encode(model, std::span<const std::uint32_t>(message));
+}
+template <class Model>
+letters decoded(const Model& model, std::uint64_t code) {
+  letters message(coded_letters);
+  decode(model, code, std::span<std::uint32_t>(message));
+  return message;
+}
+
+// Identity if it fits; the lazy decoder agrees; the zeros in front are counted.
+template <class Model>
+void expect_round_trip(const Model& model, const letters& message) {
+  const auto code = encoded(model, message);
+  if (!code) return;
+  ASSERT_LT(*code, code_range);
+  ASSERT_EQ(decoded(model, *code), message);
+  const auto first = std::find_if(message.begin(), message.end(), [](auto letter) { return letter != 0; });
+  ASSERT_EQ(leading_zeros(model)(*code), first - message.begin());
+  ASSERT_EQ(*code == 0, first == message.end());
+  letters prefix(23);
+  decode(model, *code, std::span<std::uint32_t>(prefix));
+  ASSERT_TRUE(std::equal(prefix.begin(), prefix.end(), message.begin()));
+}
+
+// Whatever number is decoded, encode takes the letters back to the same code or refuses them; it never makes another message.
+template <class Model>
+void expect_honest(const Model& model, std::uint64_t seed) {
+  random_source random(seed);
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t code = random() >> (8 + random.below(56));
+    const letters message = decoded(model, code);
+    const auto again = encoded(model, message);
+    if (again) {
+      ASSERT_EQ(decoded(model, *again), message);
+    }
+  }
+}
+
+template <class Model>
+void expect_all_small_messages(const Model& model, const letters& alphabet) {
+  for (unsigned i = 0; i < coded_letters; ++i) {
+    for (unsigned j = i; j < coded_letters; ++j) {
+      for (const std::uint32_t a : alphabet) {
+        for (const std::uint32_t b : alphabet) {
+          letters message(coded_letters);
+          message[i] = a;
+          message[j] = b;
+          expect_round_trip(model, message);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+template <class Model>
+void expect_random_messages(const Model& model, std::uint32_t most, std::uint64_t seed) {
+  random_source random(seed);
+  std::uint64_t fitted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    letters message(coded_letters);
+    const double density = random.unit();
+    for (std::uint32_t& letter : message) {
+      while (letter < most && random.chance(density * 0.4)) ++letter;
+    }
+    fitted += encoded(model, message).has_value();
+    expect_round_trip(model, message);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_GT(fitted, 1000u);
+  EXPECT_LT(fitted, 19000u);
+}
+
+TEST(coder, tuned_selectors_come_back) {
+  const tuned_selector_model model;
+  expect_all_small_messages(model, {0, 1, 2, 3, 4, 5, 6});
+  expect_random_messages(model, 6, 1);
+  expect_honest(model, 2);
+}
+
+TEST(coder, general_selectors_come_back) {
+  for (const unsigned x : {2u, 3u, 5u}) {
+    for (const unsigned y : {1u, 2u, 3u, 6u}) {
+      const general_selector_model model(x, y);
+      expect_random_messages(model, 15, x * 10 + y);
+      expect_honest(model, x * 10 + y);
+      if (HasFatalFailure()) return;
+    }
+  }
+  expect_all_small_messages(general_selector_model(2, 3), {0, 1, 2, 5, 9});
+}
+
+TEST(coder, extensions_come_back) {
+  const extension_model model;
+  expect_all_small_messages(model, {0, 2, 3, 4, 7, 37, 255, 256});
+  expect_honest(model, 4);
+  random_source random(5);
+  for (int i = 0; i < 20000; ++i) {
+    letters message(coded_letters);
+    const double density = random.unit() * 0.2;
+    for (std::uint32_t& letter : message) {
+      if (!random.chance(density)) continue;
+      letter = 1;
+      do letter = letter << 1 | (random.chance(0.5) ? 1 : 0);
+      while (random.chance(0.5) && letter < 1u << 20);
+    }
+    expect_round_trip(model, message);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// How many letters of this kind fit, at the front, at the back and spread.
+template <class Model>
+std::pair<unsigned, unsigned> most_that_fit(const Model& model, std::uint32_t letter) {
+  unsigned least = coded_letters;
+  unsigned most = 0;
+  random_source random(letter);
+  for (int arrangement = 0; arrangement < 200; ++arrangement) {
+    std::vector<unsigned> order(coded_letters);
+    std::iota(order.begin(), order.end(), 0u);
+    if (arrangement == 1) std::reverse(order.begin(), order.end());
+    for (unsigned i = coded_letters; arrangement > 1 && i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    letters message(coded_letters);
+    unsigned fit = 0;
+    for (; fit < coded_letters; ++fit) {
+      message[order[fit]] = letter;
+      if (!encoded(model, message)) break;
+    }
+    least = std::min(least, fit);
+    most = std::max(most, fit);
+  }
+  return {least, most};
+}
+
+TEST(coder, capacities_are_those_of_the_paper) {
+  const tuned_selector_model tuned;
+  EXPECT_EQ(most_that_fit(tuned, 1).first, 15u);  // fifteen 1s, whatever their places
+  letters message(coded_letters);
+  std::fill_n(message.begin(), 5, 2u);
+  message[5] = 1;
+  EXPECT_TRUE(encoded(tuned, message));  // five 2s and one 1
+  EXPECT_GE(most_that_fit(extension_model(), 2).first, 8u);
+  EXPECT_GE(most_that_fit(extension_model(), 3).first, 8u);
+  EXPECT_FALSE(encoded(tuned, letters(coded_letters, 1)));
+  EXPECT_FALSE(encoded(tuned, letters(coded_letters, 7)));
+}
+
+// Bits per letter that messages of the distribution of Corollary 3 take, coded without a limit of length: the mean of
+// log2(2^56 / interval) over messages that fit.
+template <class Model>
+double bits_per_letter(const Model& model, double c, double rate) {
+  random_source random(6);
+  const std::vector<double> chances = selector_distribution(c, rate);
+  double bits = 0.0;
+  constexpr int messages = 4000;
+  constexpr unsigned short_message = 16;  // so short that all of them fit: otherwise only cheap ones would be counted
+  for (int i = 0; i < messages; ++i) {
+    letters message(short_message);
+    for (std::uint32_t& letter : message) {
+      double left = random.unit();
+      while (letter < 6 && (left -= chances[letter]) > 0) ++letter;
+    }
+    const auto interval = interval_of(model, std::span<const std::uint32_t>(message));
+    bits += 56 - std::log2(interval ? static_cast<double>(interval->size) : 1.0);
+  }
+  return bits / messages / short_message;
+}
+
+TEST(coder, space_is_near_the_entropy_of_corollary_3) {
+  for (const unsigned r : {4u, 8u, 12u}) {
+    const double rate = std::ldexp(1.0, -static_cast<int>(r));
+    const general_selector_model general = general_selector_model::for_remainder(r);
+    for (const double share : {0.1, 0.25, 0.4}) {  // c·rate: expected increments per key
+      const double c = share / rate;
+      const double entropy = selector_entropy(c, rate);
+      const double tuned_bits = bits_per_letter(tuned_selector_model(), c, rate);
+      const double general_bits = bits_per_letter(general, c, rate);
+      std::printf("r %2u, c %7.1f: entropy %.3f, tuned %.3f, general %.3f bits a letter\n", r, c, entropy, tuned_bits,
+                  general_bits);
+      if (share != 0.25) continue;
+      EXPECT_LT(general_bits, entropy * 1.06);
+      if (r == 8) {
+        EXPECT_LT(tuned_bits, entropy * 1.03);
+      }
+    }
+  }
+}
+
+TEST(coder, quarters_come_back) {
+  const auto codes = quarter_codes();
+  EXPECT_TRUE(std::is_sorted(codes.begin(), codes.end()));
+  for (std::uint64_t code = 0; code < codes.size(); ++code) {
+    std::array<std::uint8_t, quarter_letters> message{};
+    for (unsigned i = 0; i < quarter_letters; ++i) message[i] = static_cast<std::uint8_t>(codes[code] >> (2 * i) & 3);
+    ASSERT_EQ(encode_quarter(message), code);
+  }
+  // Every three increments fit.
+  for (unsigned i = 0; i < quarter_letters; ++i) {
+    for (unsigned j = 0; j < quarter_letters; ++j) {
+      for (unsigned k = 0; k < quarter_letters; ++k) {
+        std::array<std::uint8_t, quarter_letters> message{};
+        ++message[i], ++message[j], ++message[k];
+        ASSERT_TRUE(encode_quarter(message));
+      }
+    }
+  }
+  std::array<std::uint8_t, quarter_letters> message{};
+  message[3] = 4;
+  EXPECT_FALSE(encode_quarter(message));
+  std::fill_n(message.begin(), 6, std::uint8_t{1});
+  EXPECT_FALSE(encode_quarter(message));
+}
+
+}  // namespace

@@ -1,0 +1,155 @@
+"""Whatever is wrong is said, with exit code 1 (usage: 2), and no file is changed."""
+
+import os
+import unittest
+
+from tool import ToolTest, lines
+
+
+class BadInput(ToolTest):
+    def refused_without_change(self, name, *args, **more):
+        before = self.sum(name)
+        self.refused(*args, **more)
+        self.assertEqual(self.sum(name), before)
+
+    def test_files_that_are_no_filters(self):
+        self.create("good")
+        self.ok("add", "good", stdin=lines(1, 100))
+        good = self.read("good")
+        future = bytearray(good)
+        future[8] = 99
+        flipped = bytearray(good)
+        flipped[len(good) // 2] ^= 1
+        for name, content, says in [
+            ("text", b"just a text\n", "text: it is not a tamis file"),
+            ("empty", b"", "empty: it is not a tamis file"),
+            ("cut", good[:-1], "cut: it ends too early"),
+            ("head", good[:20], "head: "),
+            ("longer", good + b"x", "longer: there are bytes after its end"),
+            ("future", bytes(future), "future: its format version is 99"),
+            ("flipped", bytes(flipped), "flipped: the checksum"),
+        ]:
+            self.write(name, content)
+            for args in (["add", name], ["remove", name], ["check", name], ["info", name], ["merge", "out", name], ["merge", "out", "good", name]):
+                self.refused_without_change(name, *args, stdin="a\n", says=says)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_missing_files_and_directories(self):
+        self.create()
+        os.mkdir(self.path("d"))
+        for command in ("add", "remove", "check", "info"):
+            self.refused(command, "nowhere", says="nowhere: ")
+            self.refused(command, "d", says="d: is a directory")
+        for command in ("add", "check"):
+            self.refused_without_change("f", command, "f", "nowhere", says="nowhere: cannot open: No such file")
+            self.refused_without_change("f", command, "f", "d", says="d: is a directory")
+            self.refused_without_change("f", command, "f", "f/x", says="f/x: cannot open: Not a directory")
+        size = ["--filter", "bloom", "--capacity", "10", "--fpr", "0.1"]
+        self.refused("create", "d", *size, says="d: is a directory")
+        self.refused("create", "d", "--force", *size, says="d: is a directory")
+        self.refused("create", "no/such/f", *size, says="No such file")
+        self.refused_without_change("f", "add", "f", "--json", "no/such.json", stdin="a\n", says="no/such.json")
+        self.refused_without_change("f", "add", "f", "--json", "f", stdin="a\n", says="f: is a filter")
+
+    def test_unreadable(self):
+        self.create()
+        self.write("keys", "a\n")
+        os.chmod(self.dir, 0o755)
+        somebody = {"user": 65534} if os.geteuid() == 0 else {}  # root may read and write everything
+        if somebody:
+            self.refused("create", "g", "--filter", "bloom", "--capacity", "1", "--fpr", "0.1", says="Permission denied", **somebody)
+        for name, args in (("f", ["info", "f"]), ("f", ["add", "f"]), ("keys", ["check", "f", "keys"])):
+            os.chmod(self.path(name), 0)
+            self.refused(*args, says=f"{name}: cannot open: Permission denied", **somebody)
+            os.chmod(self.path(name), 0o644)
+
+    def test_wrong_values(self):
+        def create(filter="bloom", capacity="1000", fpr="0.01", *more):
+            self.refused("create", "f", "--filter", filter, "--capacity", capacity, "--fpr", fpr, *more[1:], says=more[0])
+            self.assertEqual(os.listdir(self.dir), [])
+
+        for capacity in ("0", "-1", "1.5", "abc", "", "1152921504606846976", "1e60", "nan", "inf", "1Q", "1e6x"):
+            create("bloom", capacity, "0.01", "must be a whole number from 1 to 281474976710656")
+        for rate in ("0", "1", "1.5", "-0.1", "nan", "abc", ""):
+            if rate:
+                create("bloom", "1000", rate, f"--fpr '{rate}': must be a number above 0 and below 1")
+        create("bloom", str(2**48), "0.01", "does not fit into this machine's memory")
+        create("blum", "1000", "0.01", "filter 'blum': unknown, there are: bloom")
+        create("bloom", "1000", "0.01", "option 'x': unknown", "--option", "x=1")
+        create("bloom", "1000", "0.01", "must be NAME=VALUE", "--option", "k")
+        create("bloom", "1000", "0.01", "option k=99", "--option", "k=99")
+        create("bloom", "1000", "0.01", "given twice", "--option", "k=2", "--option", "k=3")
+        create("bloom", "1000", "0.01", "must be fast or keyed", "--hash", "slow")
+        create("bloom", "1000", "0.01", "up to 16 hexadecimal digits", "--seed", "xyz")
+        self.refused("create", "f", "--filter", "bloom", "--capacity", "1", "--bits-per-key", "0", says="above 0 and at most 4096")
+
+    def test_usage(self):
+        for args in (
+            [],
+            ["nonsense"],
+            ["create"],
+            ["create", "f"],
+            ["create", "f", "--filter", "bloom", "--capacity", "10"],
+            ["create", "f", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1", "--bits-per-key", "8"],
+            ["create", "f", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1", "--nonsense"],
+            ["add"],
+            ["check", "f", "k", "too many"],
+            ["merge", "out"],
+            ["replay", "--members", "m"],
+        ):
+            self.refused(*args, code=2, says="--help")
+        self.refused("create", "f", "--nonsense", code=2, says="'--nonsense' was not expected")
+
+    def test_existing_file_is_kept_unless_forced(self):
+        self.create()
+        self.ok("add", "f", stdin="a\n")
+        again = ["create", "f", "--filter", "bloom1", "--capacity", "10", "--fpr", "0.1"]
+        self.refused_without_change("f", *again, says="f: exists already; --force replaces it")
+        self.ok(*again, "--force")
+        self.assertEqual(self.json("info", "f")["filter"], "bloom1")
+        self.write("mine", "my own text")
+        self.refused_without_change("mine", "create", "mine", *again[2:], says="exists already")
+
+    def test_keyed_hash_needs_its_secret(self):
+        secret, wrong = "00112233445566778899aabbccddeeff", "f" * 32
+        create = ["create", "f", "--filter", "bloom", "--capacity", "100", "--fpr", "0.01", "--hash", "keyed"]
+        self.refused(*create, says="TAMIS_SEED")
+        self.refused(*create, "--seed", "1234", says="exactly 32 hexadecimal digits")
+        self.assertNotIn("1234", self.refused(*create, env={"TAMIS_SEED": "1234"}))
+        self.ok(*create, env={"TAMIS_SEED": secret})
+        self.ok("add", "f", "--seed", secret, stdin="a\n")
+        self.assertEqual(self.ok("check", "f", stdin="a\nb\n", env={"TAMIS_SEED": secret}), "a\n")
+        for command in ("add", "check"):
+            self.refused_without_change("f", command, "f", stdin="a\n", says="TAMIS_SEED")
+            self.refused_without_change("f", command, "f", stdin="a\n", env={"TAMIS_SEED": wrong}, says="another seed")
+            self.refused_without_change("f", command, "f", "--seed", wrong, stdin="a\n", says="another seed")
+        self.assertEqual(self.json("info", "f")["hash"], "keyed")  # looking needs no secret
+        self.assertNotIn(bytes.fromhex(secret), self.read("f"))
+        self.ok("merge", "g", "f", "f", env={"TAMIS_SEED": secret})
+        self.assertEqual(self.json("check", "g", stdin="a\n", env={"TAMIS_SEED": secret})["maybe"], 1)
+
+    def test_fast_hash_carries_its_seed(self):
+        self.create("f", "bloom", "100", "0.01", "--seed", "beef")
+        self.ok("add", "f", stdin="a\n", env={"TAMIS_SEED": "f" * 32})  # the environment is for keyed filters
+        self.assertEqual(self.ok("check", "f", "--seed", "beef", stdin="a\n"), "a\n")
+        self.refused("check", "f", "--seed", "dead", stdin="a\n", says="another seed")
+
+    def test_disk_full_keeps_the_old_file(self):
+        self.create("f", "bloom", "1M")
+        before = self.sum("f")
+
+        def little_room():
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        self.refused("add", "f", stdin="a\n", preexec_fn=little_room, says="f: cannot write: File too large")
+        self.refused("create", "g", "--filter", "bloom", "--capacity", "1M", "--fpr", "0.01", preexec_fn=little_room, says="File too large")
+        self.assertEqual((self.sum("f"), os.listdir(self.dir)), (before, ["f"]))
+
+    def test_unknown_cpu_level(self):
+        self.refused("filters", env={"TAMIS_CPU": "nonsense"}, says="nonsense")
+
+
+if __name__ == "__main__":
+    unittest.main()

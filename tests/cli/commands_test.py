@@ -1,0 +1,141 @@
+"""What each command does, and the JSON it promises."""
+
+import json
+import unittest
+
+from tool import ToolTest, lines
+
+INFO = ["filter", "keys", "capacity", "load", "bits_per_key", "expected_fpr", "hash", "format_version", "options"]
+
+
+class Commands(ToolTest):
+    def test_no_added_key_is_ever_missing(self):
+        for filter in [f["filter"] for f in self.json("filters")]:
+            self.create(filter, filter, "10k", "0.01")
+            self.assertEqual(self.json("add", filter, stdin=lines(1, 10000)), {"added": 10000, "refused": 0})
+            self.assertEqual(self.json("check", filter, stdin=lines(1, 10000)), {"maybe": 10000, "no": 0})
+            others = self.json("check", filter, stdin=lines(10001, 20000))
+            self.assertEqual(others["maybe"] + others["no"], 10000)
+            self.assertLess(others["maybe"], 300, filter)
+
+    def test_filters_lists_paper_abilities_and_options(self):
+        listed = self.json("filters")
+        self.assertEqual(list(listed[0]), ["filter", "summary", "paper", "can", "options"])
+        counting = next(f for f in listed if f["filter"] == "counting-bloom")
+        self.assertTrue({"delete", "count", "merge"} <= set(counting["can"]))
+        text = self.ok("filters")
+        for f in listed:
+            self.assertIn(f["filter"], text)
+        self.assertIn("CACM 1970", text)
+        self.assertEqual([f["filter"] for f in self.json("filters", "bloom1,bloom")], ["bloom1", "bloom"])
+
+    def test_info_fields(self):
+        self.create("f", "bloom1", "1000", "0.01", "--option", "word=256", "--seed", "beef")
+        empty = self.json("info", "f")
+        self.assertEqual(list(empty), INFO)
+        self.assertIsNone(empty["bits_per_key"])
+        self.assertEqual(empty["expected_fpr"], 0)
+        self.ok("add", "f", stdin=lines(1, 500))
+        info = self.json("info", "f")
+        self.assertEqual(list(info), INFO)
+        self.assertEqual((info["filter"], info["keys"], info["capacity"], info["load"]), ("bloom1", 500, 1000, 0.5))
+        self.assertEqual((info["hash"], info["format_version"], info["options"]["word"]), ("fast", 1, "256"))
+        self.assertTrue(0 < info["expected_fpr"] < 0.01)
+        text = self.ok("info", "f")
+        for part in ["checksums        correct", "fast, seed beef", "50.0 %", "KiB"]:
+            self.assertIn(part, text)
+
+    def test_create_and_merge_tell_what_info_tells(self):
+        self.assertEqual(list(self.json("create", "f", "--filter", "bloom", "--capacity", "10", "--bits-per-key", "8")), INFO)
+        self.assertEqual(list(self.json("merge", "g", "f")), INFO)
+
+    def test_numbers(self):
+        for text, value in [("1000000", 10**6), ("1e6", 10**6), ("1M", 10**6), ("1000k", 10**6), ("1.5k", 1500), ("2e3", 2000)]:
+            self.assertEqual(self.json("create", "f", "--force", "--filter", "bloom", "--capacity", text, "--fpr", "0.1")["capacity"], value)
+
+    def test_check_prints_keys_in_order(self):
+        self.create()
+        self.ok("add", "f", stdin="b\na\n")
+        queries = "x1\na\nx2\nb\na\n"
+        self.assertEqual(self.ok("check", "f", stdin=queries), "a\nb\na\n")
+        self.assertEqual(self.ok("check", "-v", "f", stdin=queries), "x1\nx2\n")
+        self.assertEqual(self.ok("check", "-c", "f", stdin=queries), "maybe 3\nno 2\n")
+
+    def test_json_file_comes_beside_the_text(self):
+        self.create()
+        text = self.ok("add", "f", "--json", "result.json", stdin="a\nb\n")
+        self.assertIn("added 2 keys", text)
+        self.assertEqual(json.loads(self.read("result.json")), {"added": 2, "refused": 0})
+        self.assertEqual(self.ok("check", "f", "--json", "result.json", stdin="a\n"), "a\n")
+        self.assertEqual(json.loads(self.read("result.json")), {"maybe": 1, "no": 0})
+
+    def test_remove(self):
+        self.create("f", "counting-bloom")
+        self.ok("add", "f", stdin=lines(1, 100))
+        self.assertEqual(self.json("remove", "f", stdin=lines(1, 60)), {"removed": 60, "absent": 0})
+        self.assertEqual(self.json("check", "f", stdin=lines(61, 100))["maybe"], 40)
+        self.assertEqual(self.json("info", "f")["keys"], 40)
+        self.assertEqual(self.json("remove", "f", stdin="never added\n"), {"removed": 0, "absent": 1})
+        self.create("b", "bloom")
+        self.refused("remove", "b", stdin="a\n", says="cannot delete; these can: counting-bloom")
+
+    def test_merge(self):
+        for name, first in [("a", 1), ("b", 401)]:
+            self.create(name)
+            self.ok("add", name, stdin=lines(first, first + 399))
+        sums = self.sum("a"), self.sum("b")
+        self.ok("merge", "c", "a", "b")
+        self.assertEqual(self.json("check", "c", stdin=lines(1, 800))["maybe"], 800)
+        self.assertEqual((self.sum("a"), self.sum("b")), sums)
+        self.refused("merge", "c", "a", "b", says="--force")
+        self.ok("merge", "--force", "a", "a", "b")
+        self.create("other", "bloom", "5000")
+        self.refused("merge", "d", "a", "other", says="other: the two bloom filters have different shapes")
+        self.create("kind", "bloom1")
+        self.refused("merge", "d", "a", "kind", says="cannot be merged")
+        self.create("seed", "bloom", "1000", "0.01", "--seed", "1")
+        self.refused("merge", "d", "a", "seed", says="different hash")
+
+    def test_beyond_capacity_a_note_tells_the_rate(self):
+        self.create("f", "bloom", "100", "0.01")
+        done = self.run_tool("add", "f", stdin=lines(1, 300))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(), r"tamis: f: note: 300 keys in a filter made for 100; .* is now \d+\.\d+ %")
+
+    def test_what_a_full_filter_refuses_is_counted_and_the_rest_kept(self):
+        """Whether a filter refuses at all is its own affair: the counts and the exit code have to agree."""
+        for filter in [f["filter"] for f in self.json("filters")]:
+            self.create(filter, filter, "1000", "0.01")
+            done = self.run_tool("add", filter, "--json", "-", stdin=lines(1, 20000))
+            counts = json.loads(done.stdout)
+            self.assertEqual(counts["added"] + counts["refused"], 20000, filter)
+            self.assertGreaterEqual(counts["added"], 1000, filter)
+            self.assertEqual(done.returncode, 1 if counts["refused"] else 0, done.stderr)
+            if counts["refused"]:
+                self.assertIn(f"tamis: {filter}: full: refused {counts['refused']:,} key", done.stderr.decode())
+            self.assertEqual(self.json("info", filter)["keys"], counts["added"], filter)
+            self.assertEqual(self.json("check", filter, stdin=lines(1, 1000))["maybe"], 1000, filter)
+
+    def test_generate(self):
+        first = self.ok("generate", "zipf", "--count", "100", "--seed", "7")
+        self.assertEqual(len(first.splitlines()), 100)
+        self.assertEqual(first, self.ok("generate", "zipf", "--count", "100", "--seed", "7"))
+        self.assertNotEqual(first, self.ok("generate", "zipf", "--count", "100", "--seed", "8"))
+        self.assertEqual(first.replace("\n", "\0"), self.ok("generate", "zipf", "--count", "100", "--seed", "7", "-0"))
+        made = self.json("generate", "uniform", "--count", "1k", "--out", "q", "--members", "m", "--members-count", "500")
+        self.assertEqual(made, {"workload": "uniform", "keys": 1000, "members": 500, "seed": 1})
+        queries, members = set(self.read("q").split()), set(self.read("m").split())
+        self.assertEqual((len(queries), len(members), queries & members), (1000, 500, set()))
+        self.refused("generate", "uniform", "--count", "1", "--out", "q", says="exists already")
+        self.refused("generate", "nonsense", says="firehose-activeset")
+        self.refused("generate", "zipf", "--option", "s=-1", says="above 0")
+        self.refused("generate", "zipf", "--count", "0", says="whole number")
+        self.refused("generate", code=2, says="WORKLOAD")
+        self.assertIn("Zipf", self.ok("generate", "--list"))
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version"), r"^tamis \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

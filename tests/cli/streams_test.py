@@ -1,0 +1,149 @@
+"""Pipes, full disks, signals, terminals."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+import unittest
+
+from tool import TOOL, ToolTest, lines
+
+
+class Streams(ToolTest):
+    def shell(self, script):
+        env = {**self.env, "PATH": os.path.dirname(TOOL) + ":" + self.env["PATH"]}
+        return subprocess.run(["bash", "-c", script], capture_output=True, cwd=self.dir, env=env)
+
+    def start(self, *args, **more):
+        return subprocess.Popen([TOOL, *args], cwd=self.dir, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def test_full_output_is_an_error(self):
+        self.create()
+        self.ok("add", "f", stdin="a\n")
+        for command in ("filters", "info f", "check f <<< a", "check -c f <<< a", "info f --json -", "--help", "add --help", "--version", "generate zipf --count 10"):
+            done = self.shell(f"tamis {command} > /dev/full")
+            self.assertEqual(done.returncode, 1, command)
+            self.assertEqual(done.stderr.decode(), "tamis: standard output: cannot write: No space left on device\n")
+
+    def test_closed_output_is_an_error_and_never_lands_in_a_file(self):
+        self.create()
+        done = self.shell("tamis info f >&-")
+        self.assertEqual((done.returncode, done.stderr.decode()), (1, "tamis: standard output: cannot write: Bad file descriptor\n"))
+        self.shell("seq 100 | tamis add f >&- 2>&-")
+        self.assertEqual(self.json("info", "f")["keys"], 100)  # still a sound filter
+        self.assertEqual(self.shell("tamis add f <&-").returncode, 1)
+
+    def test_broken_pipe_is_an_error(self):
+        self.create("f", "bloom", "1M")
+        self.ok("add", "f", stdin=lines(1, 300000))
+        done = self.shell("seq 300000 | tamis check f | head -1; exit ${PIPESTATUS[1]}")
+        self.assertEqual((done.returncode, done.stdout), (1, b"1\n"))
+        self.assertIn(b"tamis: standard output: cannot write: Broken pipe", done.stderr)
+
+    def test_pipeline(self):
+        self.create("f", "bloom", "10k", "0.001")
+        done = self.shell("seq 1000 | tamis add f && seq 990 1010 | tamis check f | sort -n | tail -1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"1000\n", done.stdout)
+
+    def test_answers_do_not_wait_for_the_end_of_a_pipe(self):
+        self.create()
+        self.ok("add", "f", stdin="a\n")
+        with self.start("check", "f") as process:
+            process.stdin.write(b"a\n")
+            process.stdin.flush()
+            ready, _, _ = select.select([process.stdout], [], [], 20)
+            self.assertTrue(ready)
+            self.assertEqual(process.stdout.readline(), b"a\n")
+            process.stdin.close()
+
+    def test_a_signal_leaves_the_old_file(self):
+        self.create()
+        self.ok("add", "f", stdin="old\n")
+        before = self.sum("f")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.start("add", "f", "--json", "result.json") as process:
+                process.stdin.write(lines(1, 1000).encode())
+                process.stdin.flush()
+                self.wait_for(lambda: any("result.json" in name for name in os.listdir(self.dir)))
+                process.send_signal(number)
+                self.assertEqual(process.wait(20), -number)  # as a shell expects it
+                self.assertEqual(process.stderr.read(), b"tamis: interrupted\n")
+            self.assertEqual((self.sum("f"), os.listdir(self.dir)), (before, ["f"]))
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_two_writers_do_not_lose_keys(self):
+        self.create()
+        with self.start("add", "f", "--json", "result.json") as process:
+            self.wait_for(lambda: any("result.json" in name for name in os.listdir(self.dir)))
+            self.refused("add", "f", stdin="b\n", says="f: another tamis is changing it")
+            self.assertEqual(self.ok("check", "f", stdin="a\n"), "")  # reading goes on
+            process.communicate(b"a\n")
+        self.ok("add", "f", stdin="b\n")
+        self.assertEqual(self.ok("check", "f", stdin="a\nb\n"), "a\nb\n")
+
+    def test_symbolic_links_and_modes_survive(self):
+        self.create("real")
+        os.chmod(self.path("real"), 0o640)
+        os.symlink("real", self.path("link"))
+        self.ok("add", "link", stdin="a\n")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(os.stat(self.path("real")).st_mode & 0o777, 0o640)
+        self.assertEqual(self.ok("check", "real", stdin="a\n"), "a\n")
+
+    def on_terminal(self, *args, columns=80, env=None):
+        """What a terminal of that width shows, with standard output and standard error on it."""
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        environment = {**self.env, "TERM": "xterm", "LC_ALL": "C.UTF-8", **(env or {})}
+        process = subprocess.Popen([TOOL, *args], cwd=self.dir, env=environment, stdin=subprocess.DEVNULL, stdout=child, stderr=child)
+        os.close(child)
+        shown = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        os.close(parent)
+        self.assertEqual(process.wait(), 0, shown)
+        return shown.decode()
+
+    def test_colours_only_on_a_terminal_and_if_wanted(self):
+        self.assertIn("\x1b[", self.on_terminal("filters"))
+        self.assertNotIn("\x1b[", self.on_terminal("filters", env={"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b[", self.on_terminal("filters", env={"TERM": "dumb"}))
+        self.assertNotIn("\x1b[", self.ok("filters"))
+
+    def test_progress_only_on_a_terminal(self):
+        small = ("replay", "--keys", "100k", "--queries-count", "6M", "--filter", "bloom")
+        shown = self.on_terminal(*small)
+        self.assertRegex(shown, r"replaying .* \d+ % .* keys")
+        for drawn in re.findall(r"\r([^\r\n]*)\x1b\[K", shown):
+            self.assertLess(len(drawn), 80)
+        self.assertEqual(self.run_tool(*small).stderr, b"")
+
+    def test_screens_fit_their_terminal(self):
+        self.create()
+        for columns in (80, 120):
+            for args in (("filters",), ("info", "f"), ("generate", "--list"), ("replay", "--keys", "1000", "--queries-count", "10k")):
+                shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal(*args, columns=columns))
+                for line in shown.replace("\r\n", "\n").split("\n"):
+                    self.assertLessEqual(len(line.split("\r")[-1]), columns, line)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,165 @@
+#include "tests/conformance/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include "tests/any/toy_filter.hpp"
+
+namespace tamis::test {
+namespace {
+
+struct named_registry {
+  std::string name;
+  registry known;
+};
+
+const std::vector<named_registry>& registries() {
+  static const std::vector<named_registry> made = [] {
+    std::vector<named_registry> all;
+    for (const cpu_level level : available_cpu_levels()) {
+      all.push_back({std::string(to_string(level)), registry::builtin(level).value()});
+    }
+    registry toys;
+    toys.add(entry_of<toy_everything>());
+    toys.add(entry_of<toy_minimal>());
+    all.push_back({"added", std::move(toys)});
+    return all;
+  }();
+  return made;
+}
+
+std::string as_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return text;
+}
+
+// The values that an option's description lists: "a, b or c", or the ends of "1 to 9".
+std::vector<std::string> listed_values(std::string_view description) {
+  std::vector<std::string> values;
+  while (true) {
+    std::size_t end = std::string_view::npos;
+    std::size_t skip = 0;
+    for (const std::string_view separator : {", ", " or ", " to "}) {
+      if (const std::size_t at = description.find(separator); at < end) {
+        end = at;
+        skip = separator.size();
+      }
+    }
+    values.emplace_back(description.substr(0, end));
+    if (end == std::string_view::npos) return values;
+    description.remove_prefix(end + skip);
+  }
+}
+
+}  // namespace
+
+std::vector<conformance_case> all_cases() {
+  std::vector<conformance_case> cases;
+  for (const auto& [name, known] : registries()) {
+    for (const registry_entry& entry : known.entries()) {
+      cases.push_back({name + "_" + as_name(std::string(entry.info->id)), &known, &entry});
+    }
+  }
+  return cases;
+}
+
+std::vector<conformance_case> all_variants() {
+  std::vector<conformance_case> variants;
+  for (const conformance_case& plain : all_cases()) {
+    variants.push_back(plain);
+    for (const option_info& option : plain.entry->info->options) {
+      for (const std::string& value : listed_values(option.values)) {
+        conformance_case variant = plain;
+        variant.name.append("_").append(as_name(std::string(option.name))).append("_").append(as_name(value));
+        variant.options = {{std::string(option.name), value}};
+        variants.push_back(variant);
+      }
+    }
+  }
+  return variants;
+}
+
+std::vector<conformance_case> cases_that_can(bool capabilities::*ability, std::vector<conformance_case> cases, bool wanted) {
+  std::erase_if(cases, [&](const conformance_case& c) { return c.entry->can.*ability != wanted; });
+  return cases;
+}
+
+std::vector<conformance_case> cases_of_best_level() {
+  const registry* best = &registries()[available_cpu_levels().size() - 1].known;
+  std::vector<conformance_case> cases = all_cases();
+  std::erase_if(cases, [best](const conformance_case& c) { return c.known != best; });
+  return cases;
+}
+
+std::vector<conformance_case> named(std::vector<conformance_case> cases, std::string_view beginning, bool wanted) {
+  std::erase_if(cases, [&](const conformance_case& c) { return c.name.starts_with(beginning) != wanted; });
+  return cases;
+}
+
+result<any_filter> conformance::create(filter_params params, hasher hash) const {
+  const option_list& options = GetParam().options;
+  params.options.insert(params.options.begin(), options.begin(), options.end());
+  return any_filter::create(known(), id(), params, hash);
+}
+
+any_filter conformance::make(std::uint64_t capacity, double fpr, hasher hash) const {
+  constexpr std::uint64_t tries = 8;
+  std::string reason;
+  for (const double rate : {fpr, 0.1, 0.5}) {
+    for (std::uint64_t size = capacity; size <= capacity << tries; size *= 2) {
+      result<any_filter> made = create({.capacity = size, .fpr = rate}, hash);
+      if (made) return *std::move(made);
+      if (made.message().empty()) throw std::runtime_error("no filter, and no reason");
+      reason = made.message();
+    }
+    if (GetParam().options.empty()) break;  // only an unusual option may need an unusual rate
+  }
+  throw std::runtime_error(GetParam().name + " cannot be made at all: " + reason);
+}
+
+any_filter conformance::make_full(std::uint64_t capacity, double fpr) const {
+  any_filter f = make(capacity, fpr);
+  const std::vector<digest> all = keys(capacity);
+  if (f.insert_many(all) != all.size()) throw std::runtime_error(GetParam().name + " does not hold its capacity");
+  return f;
+}
+
+any_filter conformance::tiny() const {
+  any_filter f = make(20, 0.1);
+  insert_all(f, keys(20));
+  return f;
+}
+
+std::uint64_t count_positives(const any_filter& f, std::span<const digest> digests) {
+  const auto answers = std::make_unique<bool[]>(digests.size());
+  const std::span<bool> out(answers.get(), digests.size());
+  f.contains_many(digests, out);
+  return static_cast<std::uint64_t>(std::count(out.begin(), out.end(), true));
+}
+
+std::vector<digest> insert_all(any_filter& f, std::span<const digest> digests) {
+  std::vector<digest> accepted;
+  for (const digest d : digests) {
+    if (f.insert(d) == insert_result::inserted) accepted.push_back(d);
+  }
+  return accepted;
+}
+
+TEST(cases, every_filter_of_every_level_is_tested) {
+  const std::size_t builtin = registry::builtin().entries().size();
+  EXPECT_EQ(all_cases().size(), builtin * available_cpu_levels().size() + 2);
+  for (const conformance_case& c : all_cases()) {
+    EXPECT_TRUE(registry::builtin().find(c.id()).ok() || c.name.starts_with("added_")) << c.name;
+  }
+}
+
+TEST(cases, options_give_variants) {
+  EXPECT_EQ(listed_values("32, 64 or 128"), (std::vector<std::string>{"32", "64", "128"}));
+  EXPECT_EQ(listed_values("1 to 16"), (std::vector<std::string>{"1", "16"}));
+  EXPECT_GT(all_variants().size(), all_cases().size());
+}
+
+}  // namespace tamis::test

@@ -1,0 +1,67 @@
+// A full filter refuses and loses nothing.
+
+#include "tests/conformance/cases.hpp"
+
+namespace tamis::test {
+namespace {
+
+TAMIS_CONFORMANCE(full, all_cases());
+
+TEST_P(full, refuses_without_a_change_and_keeps_what_it_took) {
+  any_filter f = make(500);
+  std::vector<digest> accepted;
+  for (const digest d : keys(2000)) {
+    const byte_vector before = f.save_bytes();
+    if (f.insert(d) == insert_result::inserted) {
+      accepted.push_back(d);
+      ASSERT_TRUE(f.contains(d));
+    } else {
+      ASSERT_TRUE(unchanged(f, before)) << "after " << accepted.size() << " keys";
+    }
+  }
+  EXPECT_GE(accepted.size(), 500u);
+  EXPECT_EQ(f.keys(), accepted.size());
+  EXPECT_TRUE(contains_all(f, accepted));
+  EXPECT_TRUE(contains_all(load(f.save_bytes()).value(), accepted));
+}
+
+TEST_P(full, batch_says_what_went_in) {
+  any_filter f = make(100);
+  const std::vector<digest> all = keys(1000);
+  const auto answers = std::make_unique<bool[]>(all.size());
+  const std::span<bool> out(answers.get(), all.size());
+  const std::size_t inserted = f.insert_many(all, out);
+  EXPECT_EQ(inserted, static_cast<std::size_t>(std::count(out.begin(), out.end(), true)));
+  EXPECT_EQ(f.keys(), inserted);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (out[i]) {
+      ASSERT_TRUE(f.contains(all[i])) << "key " << i;
+    }
+  }
+}
+
+// Some tables have room for a few copies of a key only. What they refuse must not push other keys out.
+TEST_P(full, copies_of_one_key_push_nothing_out) {
+  any_filter f = make(200);
+  const std::vector<digest> others = insert_all(f, keys(100));
+  const digest repeated = strangers(1)[0];
+  std::uint64_t copies = 0;
+  for (int i = 0; i < 100; ++i) {
+    const byte_vector before = f.save_bytes();
+    if (f.insert(repeated) == insert_result::inserted) {
+      ++copies;
+    } else {
+      ASSERT_TRUE(unchanged(f, before)) << "after " << copies << " copies";
+    }
+  }
+  EXPECT_GE(copies, 1u);
+  EXPECT_TRUE(f.contains(repeated));
+  EXPECT_TRUE(contains_all(f, others));
+  EXPECT_EQ(f.keys(), others.size() + copies);
+  if (can().count) {
+    EXPECT_GE(f.count(repeated), copies);
+  }
+}
+
+}  // namespace
+}  // namespace tamis::test

@@ -1,0 +1,75 @@
+// Saved files of every released encoding stay readable. The files lie in tests/golden/v1; they are written only when
+// TAMIS_WRITE_GOLDEN=1 asks for it, and a changed file means that the filter's version number has to go up.
+
+#include <cstdlib>
+
+#include "tamis/io/file.hpp"
+#include "tests/conformance/cases.hpp"
+#include "tests/support/remote.hpp"
+
+namespace tamis::test {
+namespace {
+
+class golden : public conformance {
+ protected:
+  static constexpr std::uint64_t first_key = 1000;
+  static constexpr std::uint64_t kept_keys = 100;
+
+  std::string path() const { return TAMIS_SOURCE_DIR "/tests/golden/v1/" + id() + ".tamis"; }
+  static std::vector<digest> kept() { return digests_from(first_key, kept_keys, test_hash()); }
+
+  // 100 keys; before them, filters that can do more have erased, adapted and expanded, so that those fields are in the file
+  // too.
+  any_filter history() const {
+    any_filter f = make(150, 0.05);
+    multiset_remote truth;
+    for (const digest d : kept()) {
+      f.insert(d);
+      truth.insert(d);
+    }
+    if (can().erase) {
+      f.insert_many(keys(20));
+      f.erase_many(keys(20));
+    }
+    if (can().adapt) {
+      for (const digest d : strangers(200)) {
+        if (f.contains(d)) f.adapt(d, remote_ref(truth));
+      }
+    }
+    if (can().expand) f.expand().value();
+    return f;
+  }
+};
+TAMIS_CONFORMANCE_CASES(golden, named(all_cases(), "added_", false));
+
+TEST_P(golden, file_is_read_and_written_again_to_the_byte) {
+  const char* write = std::getenv("TAMIS_WRITE_GOLDEN");
+  if (write != nullptr && std::string_view(write) == "1") {
+    const status written = history().save_file(path());
+    ASSERT_TRUE(written.ok()) << written.message();
+    GTEST_SKIP() << "written: " << path();
+  }
+  const auto f = load_file(path(), {std::nullopt, &known()});
+  ASSERT_TRUE(f.ok()) << f.message() << "\nA new filter's file is made once, with TAMIS_WRITE_GOLDEN=1.";
+  EXPECT_EQ(f->info().id, id());
+  EXPECT_EQ(f->keys(), kept_keys);
+  EXPECT_EQ(f->hash().identity(), test_hash().identity());
+  EXPECT_TRUE(contains_all(*f, kept()));
+  const std::vector<digest> asked = strangers(20000);
+  EXPECT_TRUE(at_most_by_chance(count_positives(*f, asked), asked.size(), f->expected_fpr()));
+
+  file_source source = file_source::open(path()).value();
+  byte_vector stored(source.remaining());
+  source.read(stored).value();
+  EXPECT_EQ(f->save_bytes(), stored);
+}
+
+// The same history still gives the same file: inserting has not changed either.
+TEST_P(golden, history_gives_the_same_file) {
+  const auto f = load_file(path(), {std::nullopt, &known()});
+  if (!f) GTEST_SKIP() << "no golden file";
+  EXPECT_EQ(history().save_bytes(), f->save_bytes());
+}
+
+}  // namespace
+}  // namespace tamis::test

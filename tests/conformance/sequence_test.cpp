@@ -1,0 +1,177 @@
+// Random sequences of operations against a multiset (RapidCheck): after every step all that is in is found, counts are not too
+// low, and what was refused has changed nothing.
+
+#include <rapidcheck.h>
+
+#include <iostream>
+#include <sstream>
+
+#include "tests/conformance/cases.hpp"
+#include "tests/support/remote.hpp"
+
+namespace tamis::test {
+namespace {
+
+constexpr std::uint64_t sequence_seed = 20240612;
+constexpr std::uint8_t universe = 48;  // keys; few, so that copies and collisions are common
+
+enum class step { insert, insert_again, erase, contains, save_and_load, copy, merge, adapt, adapt_member, expand };
+constexpr int step_kinds = 10;
+
+struct operation {
+  step what;
+  std::uint8_t key;
+
+  friend std::ostream& operator<<(std::ostream& out, const operation& o) {
+    constexpr const char* names[] = {"insert", "insert", "erase", "contains",     "save_and_load",
+                                     "copy",   "merge",  "adapt", "adapt_member", "expand"};
+    return out << names[static_cast<int>(o.what)] << "(" << int{o.key} << ")";
+  }
+};
+
+// A filter beside the truth.
+class checked_filter {
+ public:
+  checked_filter(any_filter f, any_filter empty, const registry& known)
+      : f_(std::move(f)), empty_(std::move(empty)), known_(known) {}
+
+  void apply(const operation& o) {
+    const digest d = test_hash()(o.key);
+    switch (o.what) {
+      case step::insert:
+      case step::insert_again: return insert(d);
+      case step::erase: return erase(d);
+      case step::contains: return look(d);
+      case step::save_and_load: return save_and_load();
+      case step::copy: return copy();
+      case step::merge: return merge(o.key);
+      case step::adapt: return adapt(d);
+      case step::adapt_member: return adapt_member(d);
+      case step::expand: return expand();
+    }
+  }
+
+  void check() const {
+    RC_ASSERT(f_.keys() == truth_.size());
+    for (const digest d : truth_) {
+      RC_ASSERT(f_.contains(d));
+      if (f_.can().count) {
+        RC_ASSERT(f_.count(d) >= truth_.count(d));
+      }
+    }
+  }
+
+ private:
+  void insert(digest d) {
+    const byte_vector before = f_.save_bytes();
+    if (f_.insert(d) == insert_result::inserted) {
+      truth_.insert(d);
+    } else {
+      RC_ASSERT(f_.save_bytes() == before);
+    }
+  }
+  void erase(digest d) {
+    if (!f_.can().erase) return;
+    if (truth_.contains(d)) {
+      RC_ASSERT(f_.erase(d) == erase_result::erased);
+      truth_.erase_one(d);
+    } else if (!f_.contains(d)) {
+      RC_ASSERT(f_.erase(d) == erase_result::absent);
+    }
+  }
+  void look(digest d) const {
+    const byte_vector before = f_.save_bytes();
+    static_cast<void>(f_.contains(d));
+    RC_ASSERT(f_.save_bytes() == before);
+  }
+  void save_and_load() {
+    const byte_vector bytes = f_.save_bytes();
+    f_ = load_bytes(bytes, {std::nullopt, &known_}).value();
+    RC_ASSERT(f_.save_bytes() == bytes);
+  }
+  void copy() {
+    any_filter other = f_;
+    RC_ASSERT(other.save_bytes() == f_.save_bytes());
+    std::swap(f_, other);
+  }
+  void merge(std::uint8_t first) {
+    if (!f_.can().merge) return;
+    any_filter other = empty_;
+    const std::vector<digest> added = insert_all(other, digests_from(first, 3, test_hash()));
+    const byte_vector before = f_.save_bytes();
+    if (!f_.merge(other).ok()) {
+      RC_ASSERT(f_.save_bytes() == before);
+      return;
+    }
+    for (const digest d : added) truth_.insert(d);
+  }
+  void adapt(digest d) {
+    if (!f_.can().adapt || truth_.contains(d)) return;
+    const bool positive = f_.contains(d);
+    const byte_vector before = f_.save_bytes();
+    const adapt_result answer = f_.adapt(d, remote_ref(truth_));
+    RC_ASSERT(answer != adapt_result::is_member);
+    RC_ASSERT((answer == adapt_result::not_positive) == !positive);
+    if (answer == adapt_result::fixed) {
+      RC_ASSERT(!f_.contains(d));
+    } else {
+      RC_ASSERT(f_.save_bytes() == before);
+    }
+  }
+  void adapt_member(digest d) {
+    if (!f_.can().adapt || !truth_.contains(d)) return;
+    const byte_vector before = f_.save_bytes();
+    RC_ASSERT(f_.adapt(d, remote_ref(truth_)) == adapt_result::is_member);
+    RC_ASSERT(f_.save_bytes() == before);
+  }
+  void expand() {
+    if (!f_.can().expand || f_.bits().fast > 1 << 20) return;
+    const byte_vector before = f_.save_bytes();
+    if (!f_.expand().ok()) {
+      RC_ASSERT(f_.save_bytes() == before);
+    }
+  }
+
+  any_filter f_;
+  any_filter empty_;
+  const registry& known_;
+  multiset_remote truth_;
+};
+
+rc::Gen<std::vector<operation>> operations(double length) {
+  const auto one = rc::gen::map(rc::gen::pair(rc::gen::inRange(0, step_kinds), rc::gen::inRange<int>(0, universe)),
+                                [](const std::pair<int, int>& drawn) {
+                                  return operation{static_cast<step>(drawn.first), static_cast<std::uint8_t>(drawn.second)};
+                                });
+  return rc::gen::scale(length, rc::gen::container<std::vector<operation>>(one));
+}
+
+TAMIS_CONFORMANCE(sequences, all_variants());
+
+void run_sequences(const any_filter& empty, const registry& known, int cases, double length) {
+  rc::detail::TestParams how;
+  how.seed = sequence_seed;
+  how.maxSuccess = cases;
+  const auto outcome = rc::detail::checkTestable(
+      [&] {
+        const auto steps = *operations(length);
+        checked_filter f(empty, empty, known);
+        for (const operation& o : steps) {
+          f.apply(o);
+          f.check();
+        }
+      },
+      rc::detail::TestMetadata(), how);
+  if (outcome.is<rc::detail::SuccessResult>()) return;
+  std::ostringstream text;
+  rc::detail::printResultMessage(outcome, text);
+  FAIL() << "seed " << sequence_seed << "\n" << text.str();
+}
+
+// Half of the keys collide with some other one.
+TEST_P(sequences, short_ones_in_a_crowded_filter) { run_sequences(make(8, 0.5), known(), 150, 0.5); }
+
+TEST_P(sequences, long_ones) { run_sequences(make(64, 0.1), known(), 60, 4.0); }
+
+}  // namespace
+}  // namespace tamis::test

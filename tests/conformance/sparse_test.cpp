@@ -1,0 +1,96 @@
+// A filter of more than 2^32 bits: made, filled a little, saved, loaded, and it still knows its keys. Run at one level, for
+// time.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "tests/conformance/cases.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace tamis::test {
+namespace {
+
+TAMIS_CONFORMANCE(sparse, cases_of_best_level());
+
+constexpr std::uint64_t border_bits = std::uint64_t{1} << 32;
+constexpr std::uint64_t wanted_bits = border_bits + border_bits / 16;
+
+// A file in which zeros take no room and no time, and that knows how many other bytes lie behind its first 2^32 bits.
+class sparse_file final : public byte_sink {
+ public:
+  explicit sparse_file(const std::string& path) : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600)) {}
+  sparse_file(const sparse_file&) = delete;
+  sparse_file& operator=(const sparse_file&) = delete;
+  ~sparse_file() override { ::close(descriptor_); }
+
+  status write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const std::span<const std::byte> chunk = bytes.first(std::min<std::size_t>(bytes.size(), 4096));
+      if (!put(chunk)) return error{"the temporary file cannot be written"};
+      bytes = bytes.subspan(chunk.size());
+    }
+    return {};
+  }
+  std::uint64_t nonzero_behind_border() const { return nonzero_behind_border_; }
+
+ private:
+  bool put(std::span<const std::byte> chunk) {
+    const auto nonzero = std::count_if(chunk.begin(), chunk.end(), [](std::byte b) { return b != std::byte{}; });
+    if (offset_ >= border_bits / 8) nonzero_behind_border_ += static_cast<std::uint64_t>(nonzero);
+    const auto at = static_cast<off_t>(offset_);
+    offset_ += chunk.size();
+    if (nonzero == 0) return ::ftruncate(descriptor_, static_cast<off_t>(offset_)) == 0;
+    return ::pwrite(descriptor_, chunk.data(), chunk.size(), at) == static_cast<ssize_t>(chunk.size());
+  }
+
+  int descriptor_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t nonzero_behind_border_ = 0;
+};
+
+TEST_P(sparse, beyond_2_to_the_32_bits) {
+  // Many bits per key keep slow memory (mirrors) small; not every filter can have them.
+  std::optional<any_filter> f;
+  for (const double bits : {64.0, 32.0, 16.0, 8.0}) {
+    for (const double more : {1.0, 1.5, 2.0}) {
+      if (f && f->bits().fast >= wanted_bits) break;
+      const auto capacity = static_cast<std::uint64_t>(static_cast<double>(wanted_bits + 4096) * more / bits);
+      if (auto made = create({.capacity = capacity, .bits_per_key = bits})) f = *std::move(made);
+    }
+  }
+  ASSERT_TRUE(f && f->bits().fast >= wanted_bits);
+  if (f->bits().fast + f->bits().slow > 8 * border_bits) GTEST_SKIP() << "its slow memory is too large for a test";
+
+  // At least a seventeenth of the memory lies behind the border, so of 5,000 keys hundreds do; some extreme digests stand at
+  // the very end.
+  std::vector<digest> in = keys(5000);
+  in.insert(in.end(), extreme_digests.begin(), extreme_digests.end());
+  ASSERT_EQ(f->insert_many(in), in.size());
+  EXPECT_TRUE(contains_all(*f, in));
+
+  const std::vector<digest> asked = strangers(100000);
+  const std::uint64_t positives = count_positives(*f, asked);
+  EXPECT_LE(positives, 100u) << "a filter this empty has next to no false positives";
+
+  const temporary_directory directory;
+  const std::string path = directory / "sparse.tamis";
+  {
+    sparse_file file(path);
+    ASSERT_TRUE(f->save(file).ok());
+    EXPECT_GE(file.nonzero_behind_border(), 100u) << "nothing was stored behind the border";
+  }
+  const memory_bits bits = f->bits();
+  f.reset();
+
+  const auto loaded = load_file(path, {std::nullopt, &known()});
+  ASSERT_TRUE(loaded.ok()) << loaded.message();
+  EXPECT_EQ(loaded->bits().fast, bits.fast);
+  EXPECT_EQ(loaded->keys(), in.size());
+  EXPECT_TRUE(contains_all(*loaded, in));
+  EXPECT_EQ(count_positives(*loaded, asked), positives);
+}
+
+}  // namespace
+}  // namespace tamis::test

@@ -1,0 +1,192 @@
+// The short version: some operations of a run in every way, damaged and foreign files, and every step of the protocol left out
+// once to see that all this notices. tests/crash/run_long.cpp takes every operation.
+
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+#include "tamis/guard/guarded_store.hpp"
+#include "tamis/guard/rocksdb_store.hpp"
+
+namespace tamis::crash {
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr std::size_t steps = 120;
+constexpr long operations = 250;  // about as many as a run of so many steps has
+
+std::uint32_t without(std::initializer_list<protocol_step> left_out) {
+  std::uint32_t sum = 0;
+  for (const protocol_step step : left_out) sum |= static_cast<std::uint32_t>(step);
+  return sum;
+}
+
+class crash : public ::testing::Test {
+ protected:
+  // A store with a history and two snapshots, with changes between them and after them: not every seed gives that.
+  site aged(const settings& given, const std::string& name = "store", std::uint64_t seed = 2003) {
+    site made(place / name, given);
+    EXPECT_TRUE(made.run(seed, 300).snapshot);
+    EXPECT_EQ(made.verify(), "");
+    return made;
+  }
+  // Problems found in `runs` disturbed runs, at operations spread over the whole run.
+  std::vector<std::string> disturb(const site& base, disturbance how, int runs, std::size_t enough = 10) {
+    std::vector<std::string> problems;
+    for (int i = 0; i < runs && problems.size() < enough; ++i) {
+      how.operation = 1 + operations * i / runs + i % 3;
+      site victim = base.copy_to(place / "victim");
+      victim.run(3000 + static_cast<std::uint64_t>(i), steps, how);
+      const std::string problem = victim.verify();
+      if (!problem.empty()) problems.push_back("operation " + std::to_string(how.operation) + ": " + problem);
+    }
+    return problems;
+  }
+  void expect_nothing_wrong(const disturbance& how, int runs) {
+    for (const char* filter : {"counting-bloom", "bloom1", "toy-everything"}) {
+      const site base = aged({.filter = filter, .sync = std::string(filter) == "bloom1"}, filter);
+      for (const std::string& problem : disturb(base, how, runs)) ADD_FAILURE() << filter << ", " << how.how << ": " << problem;
+    }
+  }
+  bool noticed(std::initializer_list<protocol_step> left_out, const disturbance& how, int runs) {
+    site base = aged({});
+    base.given().skipped_steps = without(left_out);
+    return !disturb(base, how, runs, 1).empty();
+  }
+
+  scratch place;
+};
+
+TEST_F(crash, kill) { expect_nothing_wrong({.how = "kill"}, 9); }
+TEST_F(crash, half_a_write_then_kill) { expect_nothing_wrong({.how = "torn"}, 9); }
+TEST_F(crash, power_cut) { expect_nothing_wrong({.how = "kill", .current = power::strict}, 9); }
+TEST_F(crash, ragged_power_cut) { expect_nothing_wrong({.how = "torn", .current = power::ragged}, 9); }
+TEST_F(crash, input_output_error) { expect_nothing_wrong({.how = "eio"}, 9); }
+TEST_F(crash, full_disk) { expect_nothing_wrong({.how = "enospc"}, 9); }
+TEST_F(crash, short_write) { expect_nothing_wrong({.how = "short"}, 6); }
+
+TEST_F(crash, many_lives_of_one_store) {
+  site lived = aged({});
+  random_source random(5);
+  for (std::uint64_t life = 0; life < 30; ++life) {
+    lived.run(100 + life, steps, {.microseconds = 1 + static_cast<long>(random.below(60'000))});
+    ASSERT_EQ(lived.verify(), "") << "life " << life;
+  }
+}
+
+// ---- files that are not what they should be
+
+TEST_F(crash, damaged_and_truncated_snapshots) {
+  const site base = aged({});
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    site victim = base.copy_to(place / "victim");
+    (seed % 2 == 0 ? flip_bytes : truncate_file)(snapshot_file(victim.root(), 0), seed);
+    EXPECT_EQ(victim.verify(recovery_way::older_snapshot), "");
+    (seed % 2 == 0 ? truncate_file : flip_bytes)(snapshot_file(victim.root(), 1), seed);
+    EXPECT_EQ(victim.verify(recovery_way::rebuilt), "");
+  }
+}
+
+TEST_F(crash, swapped_snapshots) {
+  site victim = aged({});
+  const auto newest = snapshot_file(victim.root(), 0);
+  const auto older = snapshot_file(victim.root(), 1);
+  files::rename(newest, place / "between");
+  files::rename(older, newest);
+  files::rename(place / "between", older);
+  EXPECT_EQ(victim.verify(recovery_way::rebuilt), "");
+}
+
+TEST_F(crash, stale_snapshot) {
+  site victim = aged({});
+  files::copy_file(snapshot_file(victim.root(), 0), place / "stale");
+  victim.run(17, 300);
+  ASSERT_EQ(victim.verify(), "");
+  files::copy_file(place / "stale", snapshot_file(victim.root(), 0), files::copy_options::overwrite_existing);
+  EXPECT_EQ(victim.verify(recovery_way::older_snapshot), "");
+}
+
+void put_foreign_snapshots(const site& victim, const site& other) {
+  for (const std::size_t n : {0, 1}) {
+    files::copy_file(snapshot_file(other.root(), n), snapshot_file(victim.root(), n), files::copy_options::overwrite_existing);
+  }
+}
+
+TEST_F(crash, snapshots_of_another_store) {
+  site victim = aged({});
+  put_foreign_snapshots(victim, aged({}, "other", 2004));
+  EXPECT_EQ(victim.verify(recovery_way::rebuilt), "");
+}
+
+TEST_F(crash, an_older_database_under_newer_snapshots) {
+  site victim = aged({});
+  const site earlier = victim.copy_to(place / "earlier");
+  victim.run(18, 300);
+  ASSERT_EQ(victim.verify(), "");
+  const auto names = {snapshot_file(earlier.root(), 1).filename(), snapshot_file(earlier.root(), 0).filename()};
+  std::size_t n = 2;
+  for (const auto& name : names) files::copy_file(snapshot_file(victim.root(), --n), place / name.string());
+  copy_directory(earlier.root() + "/db", victim.root() + "/db");
+  victim.forget();
+  site renamed = victim.copy_to(place / "renamed");
+  EXPECT_EQ(victim.verify(recovery_way::rebuilt), "");  // the manifest names files that are no longer there
+  for (const auto& name : names) files::copy_file(place / name.string(), renamed.root() + "/filter/" + name.string());
+  EXPECT_EQ(renamed.verify(recovery_way::rebuilt), "");  // and now files that are newer than the database
+}
+
+TEST_F(crash, a_wrong_hash_key_is_refused) {
+  site victim = aged({});
+  victim.given().hash_secret = 99;
+  EXPECT_NE(victim.verify().find("another seed"), std::string::npos);
+  victim.given().hash_secret = 1;
+  EXPECT_EQ(victim.verify(), "");
+}
+
+// ---- each step of the protocol left out once: the harness must notice
+
+TEST_F(crash, notices_data_and_record_in_two_writes) { EXPECT_TRUE(noticed({protocol_step::one_write}, {.how = "kill"}, 60)); }
+
+TEST_F(crash, notices_a_filter_that_erases_before_the_store) {
+  EXPECT_TRUE(noticed({protocol_step::late_filter_erase}, {.how = "eio"}, 40));
+}
+
+TEST_F(crash, notices_records_that_are_replayed_twice) {
+  EXPECT_TRUE(noticed({protocol_step::own_numbers}, {.how = "kill"}, 30));
+}
+
+TEST_F(crash, notices_a_snapshot_that_is_not_synced) {
+  EXPECT_TRUE(noticed({protocol_step::file_sync}, {.how = "kill", .current = power::strict}, 40));
+}
+
+TEST_F(crash, notices_a_manifest_that_is_written_before_the_file) {
+  EXPECT_TRUE(noticed({protocol_step::file_first}, {.how = "kill"}, 80));
+}
+
+TEST_F(crash, notices_records_that_are_trimmed_to_the_newest_snapshot) {
+  site victim = aged({.skipped_steps = without({protocol_step::older_trim})});
+  flip_bytes(snapshot_file(victim.root(), 0), 1);
+  EXPECT_NE(victim.verify(recovery_way::older_snapshot), "");
+}
+
+TEST_F(crash, notices_missing_records_that_nobody_looks_for) {
+  site victim = aged({.skipped_steps = without({protocol_step::older_trim, protocol_step::gap_check})});
+  flip_bytes(snapshot_file(victim.root(), 0), 1);
+  EXPECT_NE(victim.verify(recovery_way::older_snapshot).find("lost"), std::string::npos);
+}
+
+TEST_F(crash, notices_a_snapshot_that_nobody_checks) {
+  const settings careless{.skipped_steps = without({protocol_step::file_checks, protocol_step::gap_check})};
+  site victim = aged(careless);
+  put_foreign_snapshots(victim, aged(careless, "other", 2004));
+  EXPECT_NE(victim.verify(recovery_way::rebuilt).find("lost"), std::string::npos);
+}
+
+TEST_F(crash, notices_a_hash_that_nobody_checks) {
+  site victim = aged({});
+  victim.given().hash_secret = 99;
+  victim.given().skipped_steps = without({protocol_step::hash_check});
+  EXPECT_EQ(victim.verify().find("another seed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tamis::crash

@@ -1,0 +1,89 @@
+#pragma once
+
+// What the child does, as a pure function of a seed: the parent computes the same list and so knows every intended state.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/base/random.hpp"
+#include "tamis/guard/options.hpp"
+
+namespace tamis::crash {
+
+inline constexpr std::uint64_t universe = 300;
+
+using content = std::map<std::string, std::string>;
+
+inline std::string key_of(std::uint64_t number) { return "key " + std::to_string(number); }
+
+struct step {
+  enum class what { put, erase, batch, snapshot, get } kind = what::put;
+  std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+};
+
+inline std::pair<std::string, std::optional<std::string>> random_change(random_source& random, std::uint64_t stamp) {
+  std::string key = key_of(random.below(universe));
+  if (random.chance(0.35)) return {std::move(key), std::nullopt};
+  std::string value = std::to_string(stamp) + ':';
+  value.append(random.below(400), 'v');
+  return {std::move(key), std::move(value)};
+}
+
+inline std::vector<step> workload(std::uint64_t seed, std::size_t length) {
+  random_source random(seed);
+  std::vector<step> steps;
+  for (std::size_t i = 0; i < length; ++i) {
+    const double dice = random.unit();
+    step next;
+    if (dice < 0.06) {
+      next.kind = step::what::snapshot;
+    } else if (dice < 0.13) {
+      next.kind = step::what::get;
+      next.changes.push_back({key_of(random.below(universe)), std::nullopt});
+    } else {
+      const std::uint64_t changes = dice < 0.24 ? 2 + random.below(5) : 1;
+      for (std::uint64_t c = 0; c < changes; ++c) next.changes.push_back(random_change(random, seed * 1'000'000 + i * 10 + c));
+      next.kind = changes > 1 ? step::what::batch : next.changes[0].second ? step::what::put : step::what::erase;
+    }
+    steps.push_back(std::move(next));
+  }
+  return steps;
+}
+
+inline void perform(const step& done, content& state) {
+  if (done.kind == step::what::get) return;
+  for (const auto& [key, value] : done.changes) {
+    if (value) {
+      state[key] = *value;
+    } else {
+      state.erase(key);
+    }
+  }
+}
+
+struct settings {
+  std::string filter = "counting-bloom";
+  bool sync = false;
+  std::uint32_t skipped_steps = 0;
+  std::uint64_t hash_secret = 1;
+};
+
+inline guard_options guard_options_of(const settings& given, const registry& known) {
+  guard_options options;
+  options.filter = given.filter;
+  options.params = {.capacity = 1200, .fpr = 0.02};
+  options.hash = hasher::keyed({given.hash_secret, 7});
+  options.known = &known;
+  options.stripes = 4;
+  options.sync = given.sync;
+  options.snapshot_least = 150;
+  options.background_rebuild = false;
+  options.skipped_steps = given.skipped_steps;
+  return options;
+}
+
+}  // namespace tamis::crash

@@ -1,0 +1,166 @@
+// Writers, readers and snapshots at once. Every writer owns its keys and so knows what it has acknowledged; it checks them
+// while the others put, erase, adapt and take snapshots. Run under the thread sanitizer (./check tsan) this is also the test of
+// the locks.
+
+#include <atomic>
+#include <thread>
+
+#include "support.hpp"
+#include "tamis/guard/rocksdb_store.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+// Debian's RocksDB is not instrumented, so its own synchronisation cannot be seen.
+extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:librocksdb.so\n"; }
+#endif
+
+namespace tamis::test {
+namespace {
+
+// Looks at the filter at the moment when an entry reaches the store: it must be covered already.
+class watching_store final : public store {
+ public:
+  explicit watching_store(std::shared_ptr<store> inner) : inner_(std::move(inner)) {}
+
+  void watch(const guarded_store* guarded) { guarded_ = guarded; }
+  std::uint64_t uncovered() const { return uncovered_; }
+
+  std::string name() const override { return inner_->name(); }
+  std::string snapshot_directory() const override { return inner_->snapshot_directory(); }
+  result<bool> contains(const located_key& at) const override { return inner_->contains(at); }
+  result<std::optional<std::string>> get(const located_key& at) const override { return inner_->get(at); }
+  status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override {
+    return inner_->get_many(keys, out);
+  }
+  status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
+    return inner_->scan(range, size, visit);
+  }
+  status write(const write_set& changes, bool sync) override {
+    look(changes);
+    status written = inner_->write(changes, sync);
+    look(changes);
+    return written;
+  }
+  status sync() override { return inner_->sync(); }
+  status records(std::uint32_t stripe, std::uint64_t first,
+                 const std::function<bool(const oplog_record&)>& visit) const override {
+    return inner_->records(stripe, first, visit);
+  }
+  result<std::uint64_t> last_record(std::uint32_t stripe) const override { return inner_->last_record(stripe); }
+  result<std::vector<std::pair<std::string, std::string>>> rows(std::string_view prefix) const override {
+    return inner_->rows(prefix);
+  }
+
+ private:
+  void look(const write_set& changes) {
+    const guarded_store* guarded = guarded_;
+    if (guarded == nullptr) return;
+    for (const auto& entry : changes.entries) {
+      if (entry.value && !guarded->may_contain(entry.at.key)) ++uncovered_;
+    }
+  }
+
+  std::shared_ptr<store> inner_;
+  std::atomic<const guarded_store*> guarded_ = nullptr;
+  std::atomic<std::uint64_t> uncovered_ = 0;
+};
+
+// One writer: changes its own keys, and compares.
+std::uint64_t write_and_check(guarded_store& tested, unsigned writer, int changes) {
+  std::map<std::string, std::string> truth;
+  random_source random(writer);
+  std::uint64_t lost = 0;
+  for (int i = 0; i < changes; ++i) {
+    const std::string key = "writer " + std::to_string(writer) + " key " + std::to_string(random.below(200));
+    if (random.chance(0.6)) {
+      const std::string value = std::to_string(i);
+      lost += !tested.put(key, value).ok();
+      truth[key] = value;
+    } else if (random.chance(0.2)) {
+      write_batch batch;
+      for (const auto& [known, value] : truth) batch.put(known, value);
+      lost += !tested.write(batch).ok();
+    } else {
+      const auto erased = tested.erase(key);
+      lost += !erased.ok() || *erased != (truth.erase(key) == 1);
+    }
+    if (i % 16 == 0) lost += lost_keys(tested, truth);
+  }
+  return lost + lost_keys(tested, truth);
+}
+
+void race(guarded_store& tested, int changes, std::atomic<std::uint64_t>& lost) {
+  std::atomic<int> writing = 3;
+  std::vector<std::thread> threads;
+  for (unsigned w = 0; w < 3; ++w) {
+    threads.emplace_back([&, w] {
+      lost += write_and_check(tested, w, changes);
+      --writing;
+    });
+  }
+  for (unsigned r = 0; r < 2; ++r) {
+    threads.emplace_back([&, r] {
+      // The same strangers again and again: mistakes, and adaptations where the filter can.
+      random_source random(100 + r);
+      while (writing != 0) lost += !tested.get(stranger(random.below(3000))).ok();
+    });
+  }
+  threads.emplace_back([&] {
+    std::vector<std::string> texts;
+    for (std::uint64_t i = 0; i < 64; ++i) texts.push_back(stranger(i));
+    const std::vector<byte_view> asked(texts.begin(), texts.end());
+    while (writing != 0) {
+      for (const auto& answer : tested.multi_get(asked)) lost += !answer.ok() || answer->has_value();
+      static_cast<void>(tested.stats());
+      static_cast<void>(tested.expected_fpr());
+    }
+  });
+  threads.emplace_back([&] {
+    while (writing != 0) lost += !tested.snapshot().ok();
+  });
+  for (std::thread& thread : threads) thread.join();
+}
+
+class races : public ::testing::TestWithParam<std::string> {
+ protected:
+  void expect_no_lost_key(std::shared_ptr<store> inner, int changes) {
+    const auto behind = std::make_shared<watching_store>(std::move(inner));
+    guard_options options = options_of(GetParam(), 700);  // some stripes will have to grow
+    options.snapshots = true;
+    options.snapshot_least = 300;
+    guarded_store tested = guarded_store::open(behind, options).value();
+    behind->watch(&tested);
+    std::atomic<std::uint64_t> lost = 0;
+    race(tested, changes, lost);
+    EXPECT_EQ(lost, 0u);
+    EXPECT_EQ(behind->uncovered(), 0u);
+    behind->watch(nullptr);
+    tested = guarded_store::open(behind, options).value();
+    EXPECT_EQ(tested.recovered().way, recovery_way::snapshot) << tested.recovered().reason;
+  }
+
+  temporary_directory directory;
+};
+
+TEST_P(races, no_acknowledged_key_is_lost_in_memory) {
+  expect_no_lost_key(std::make_shared<memory_store>(directory.path().string()), 1500);
+}
+
+TEST_P(races, no_acknowledged_key_is_lost_in_rocksdb) {
+  expect_no_lost_key(rocksdb_store::open(directory / "store").value(), 500);
+}
+
+INSTANTIATE_TEST_SUITE_P(filters, races, ::testing::ValuesIn(all_filters()), test_name);
+
+TEST(order, the_watcher_notices_a_filter_that_comes_after_the_store) {
+  const auto behind = std::make_shared<watching_store>(std::make_shared<memory_store>());
+  guard_options options = options_of("bloom1");
+  options.skipped_steps = static_cast<std::uint32_t>(protocol_step::early_filter_insert);
+  guarded_store tested = guarded_store::open(behind, options).value();
+  behind->watch(&tested);
+  for (std::uint64_t i = 0; i < 50; ++i) ASSERT_TRUE(tested.put(key_of(i), "v"));
+  EXPECT_GT(behind->uncovered(), 0u);
+  behind->watch(nullptr);
+}
+
+}  // namespace
+}  // namespace tamis::test

@@ -1,0 +1,78 @@
+#pragma once
+
+// Guarded stores for tests: in front of memory or of RocksDB, with every filter of the registry and with the toys.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "tamis/any/registry.hpp"
+#include "tamis/base/random.hpp"
+#include "tamis/guard/guarded_store.hpp"
+#include "tamis/guard/memory_store.hpp"
+#include "tests/any/toy_filter.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace tamis::test {
+
+inline const registry& registry_with_toys() {
+  static const registry made = [] {
+    registry all = registry::builtin();
+    all.add(entry_of<toy_everything>());
+    all.add(entry_of<toy_minimal>());
+    return all;
+  }();
+  return made;
+}
+
+inline std::vector<std::string> all_filters() {
+  std::vector<std::string> ids;
+  for (const registry_entry& entry : registry_with_toys().entries()) ids.emplace_back(entry.info->id);
+  return ids;
+}
+
+inline capabilities can(const std::string& id) { return (*registry_with_toys().find(id))->can; }
+
+inline guard_options options_of(const std::string& id, std::uint64_t capacity = 4000) {
+  guard_options options;
+  options.filter = id;
+  options.params = {.capacity = capacity, .fpr = 0.01};
+  options.known = &registry_with_toys();
+  options.stripes = 4;
+  options.snapshots = false;
+  options.background_rebuild = false;
+  return options;
+}
+
+inline std::string key_of(std::uint64_t number) { return "key " + std::to_string(number); }
+inline std::string stranger(std::uint64_t number) { return "stranger " + std::to_string(number); }
+
+inline std::string test_name(const ::testing::TestParamInfo<std::string>& tested) {
+  std::string name = tested.param;
+  for (char& c : name) {
+    if (c == '-') c = '_';
+  }
+  return name;
+}
+
+// Keys that the filter denies although the store has them: must be none, always.
+inline std::uint64_t lost_keys(guarded_store& guarded, const std::map<std::string, std::string>& truth) {
+  std::uint64_t lost = 0;
+  for (const auto& [key, value] : truth) {
+    const auto found = guarded.get(key);
+    lost += !found.ok() || !guarded.may_contain(key) || *found != std::optional(value);
+  }
+  return lost;
+}
+
+inline std::uint64_t wrong_answers(const guarded_store& guarded, std::uint64_t asked) {
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < asked; ++i) wrong += guarded.may_contain(stranger(i));
+  return wrong;
+}
+
+}  // namespace tamis::test
