@@ -16,5 +16,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tamis-config-versio
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tamis-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
 
+# The way from the .pc file back to the prefix, so that the installed tree can be moved.
+file(RELATIVE_PATH TAMIS_PREFIX_FROM_PC /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/tamis.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -198,9 +198,9 @@ void add_replay(CLI::App& tool) {
   add_json_flag(*command, given->json_path);
   command->add_option("--html", given->html_path, "write a report with charts, which opens offline")->type_name("FILE");
   command->footer(std::string("A query goes to the filter first. \"No\" is a store read avoided; \"maybe\" reads\n"
-                              "the store, and if the key is not there the filter was wrong: it is told so, if it\n"
-                              "can adapt. Mistakes are counted apart by whether this filter made one on this key\n"
-                              "before. The rate is 0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
+                              "the store, and if the key is not there the filter was wrong: it is told so, if\n"
+                              "it can adapt. Mistakes are counted apart by whether this filter made one on this\n"
+                              "key before. The rate is 0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
                   key_help + "\n" + count_help +
                   "\n\nExamples:\n"
                   "  tamis replay --keys 10k --queries-count 200k\n"

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace tamis {
@@ -28,13 +29,17 @@ status sync_directory_of(const std::string& path) {
   return {};
 }
 
-// The file behind a symbolic link, so that replacing it keeps the link.
+// The file behind a symbolic link, so that replacing it keeps the link; it need not exist yet.
 std::string target_of(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string target = resolved;
-  std::free(resolved);
-  return target;
+  namespace fs = std::filesystem;
+  fs::path target = path;
+  std::error_code failed;
+  for (int hops = 0; hops < 40 && fs::is_symlink(target, failed); ++hops) {
+    const fs::path next = fs::read_symlink(target, failed);
+    if (failed) break;
+    target = target.parent_path() / next;  // an absolute `next` replaces it
+  }
+  return target.string();
 }
 
 }  // namespace

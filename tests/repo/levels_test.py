@@ -35,11 +35,12 @@ class Levels(unittest.TestCase):
 
     def test_the_rest_uses_no_avx(self):
         shown = subprocess.run(["objdump", "-d", "--no-show-raw-insn", LIBRARY], check=True, capture_output=True, text=True).stdout
+        # tzcnt is left out: it is an old processor's `rep bsf`, which compilers use for numbers that are not zero.
         member, offenders, seen_avx = None, {}, 0
         for line in shown.splitlines():
             if ": " in line and "file format" in line:
                 member = line.split(":")[0]
-            elif re.search(r"%[yz]mm|\t(pdep|pext|mulx|shlx|shrx|sarx|tzcnt|lzcnt|andn|blsr|v[a-z0-9]+) ", line):
+            elif re.search(r"%[yz]mm|\t(pdep|pext|mulx|shlx|shrx|sarx|lzcnt|andn|blsr|v[a-z0-9]+) ", line):
                 if member == "tamis_avx2.o":
                     seen_avx += 1
                 else:

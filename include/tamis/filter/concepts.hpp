@@ -46,7 +46,8 @@ concept erasable = filter<F> && requires(F f, digest d) {
 };
 
 // Updates that do better with a remote at hand: what they would refuse, or do only in part, they do. The remote holds every key
-// of the filter; whether it already holds a digest that is being inserted, or still holds one that is being erased, is left open.
+// of the filter; whether it already holds a digest that is being inserted, or still holds one that is being erased, is left
+// open.
 template <class F>
 concept insertable_with_remote = filter<F> && requires(F f, digest d, remote_ref stored) {
   { f.insert(d, stored) } -> std::same_as<insert_result>;
