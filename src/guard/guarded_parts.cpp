@@ -227,6 +227,7 @@ std::vector<result<std::optional<std::string>>> guarded_store::parts::multi_get(
   std::vector<result<std::optional<std::string>>> answers(keys.size(), std::optional<std::string>());
   const std::vector<query> left = sift(keys);
   std::vector<located_key> wanted;
+  wanted.reserve(left.size());
   for (const query& asked : left) wanted.push_back({asked.hash, keys[asked.index].text()});
   std::vector<std::optional<std::string>> found(left.size());
   const status read = behind_->get_many(wanted, found);

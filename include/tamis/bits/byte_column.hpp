@@ -28,7 +28,7 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) 
   std::uint64_t equal = 0;
   for (unsigned i = 0; i < 8; ++i) {
     std::uint64_t word;
-    std::memcpy(&word, bytes + 8 * i, sizeof word);
+    std::memcpy(&word, bytes + std::size_t{8} * i, sizeof word);
     word ^= value * every_byte;
     // The high bit of every byte that is zero, exactly; the product gathers the eight of them in its top byte.
     const std::uint64_t zero = ~(((word & ~every_high_bit) + ~every_high_bit) | word) & every_high_bit;

@@ -70,7 +70,7 @@ TAMIS_COLD inline status validate_packed(std::uint64_t size, unsigned width, con
 // moved from may only be assigned to or destroyed.
 template <unsigned Width>
 class packed_array {
-  static_assert(Width == dynamic_width || Width <= word_bits);
+  static_assert(Width <= word_bits);
   static constexpr bool is_dynamic = Width == dynamic_width;
 
  public:

@@ -171,6 +171,7 @@ class lettered_slots {
   std::optional<owners> pair(slot_range run, const std::vector<digest>& digests) const {
     const std::vector<letter> letters = letters_of(run);
     std::vector<following_bits> bits;
+    bits.reserve(digests.size());
     for (const digest d : digests) bits.emplace_back(d, table_.quotients());
     const auto partners = pair_all(digests.size(), run.size(), [&](std::size_t i, std::size_t j) {
       return Scheme::accepts(table_.value(run.first + j), letters[j], bits[i], table_.width());

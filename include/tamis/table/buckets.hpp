@@ -282,7 +282,7 @@ class buckets {
     if (width < least_slot_bits || width > most_slot_bits) {
       return error{"slots of " + std::to_string(width) + " bits: 4 to 32 are allowed"};
     }
-    if (count == 0 || !checked_multiply(count, slots_per_bucket * most_slot_bits)) {
+    if (count == 0 || !checked_multiply(count, std::uint64_t{slots_per_bucket} * most_slot_bits)) {
       return error{"a table of " + std::to_string(count) + " buckets cannot be addressed"};
     }
     return {};

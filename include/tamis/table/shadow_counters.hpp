@@ -61,7 +61,7 @@ class shadow_counters {
   void merge(std::uint64_t block, std::uint32_t* active, const shadow_counters& other, const std::uint32_t*,
              const word_layout& layout) {
     const std::uint64_t first = block * layout.sets() * W;
-    for (std::uint64_t i = first; i < first + layout.sets() * W; ++i) counters_.add(i, other.counters_.get(i));
+    for (std::uint64_t i = first; i < first + std::uint64_t{layout.sets()} * W; ++i) counters_.add(i, other.counters_.get(i));
     activate<W>(block, active, layout.selector<W>(active), layout);
   }
 
