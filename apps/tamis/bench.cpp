@@ -102,10 +102,10 @@ void add_bench(CLI::App& tool) {
   command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
   command->add_option("--baseline", given->baseline, "ratios are to this filter (default: the first)")->type_name("ID");
   add_json_flag(*command, given->json_path);
-  command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key, hash\n"
-                              "of a 64-bit key included; compare them within one run only. An option goes to\n"
-                              "every filter that knows it, or to one: --option bloom1.word=64. The rate is 0.01\n"
-                              "if neither --fpr nor --bits-per-key is given.\n\n") +
+  command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key,\n"
+                              "hash of a 64-bit key included; compare them within one run only. An option goes\n"
+                              "to every filter that knows it, or to one: --option bloom1.word=64. The rate is\n"
+                              "0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
                   "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1");
   command->callback([given] { run(*given); });
