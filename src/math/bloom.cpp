@@ -32,8 +32,22 @@ class word_rates {
   std::vector<double> rates_;
 };
 
+// The same for split words.
+class split_rates {
+ public:
+  explicit split_rates(unsigned word_bits) : log_missed_(std::log1p(-static_cast<double>(split_bloom1_places) / word_bits)) {}
+
+  double with_keys(std::uint64_t keys) const {
+    return std::pow(-std::expm1(static_cast<double>(keys) * log_missed_), split_bloom1_places);
+  }
+
+ private:
+  double log_missed_;  // that a key leaves a given bit of a part alone
+};
+
 // The mean over words: a word has Binomial(keys, 1 / words) keys.
-double mean_rate(word_rates& rates, std::uint64_t words, std::uint64_t keys) {
+template <class Rates>
+double mean_rate(Rates& rates, std::uint64_t words, std::uint64_t keys) {
   if (keys == 0) return 0.0;
   if (words == 1) return rates.with_keys(keys);
   const double p = 1.0 / static_cast<double>(words);
@@ -51,7 +65,8 @@ double mean_rate(word_rates& rates, std::uint64_t words, std::uint64_t keys) {
 }
 
 // The fewest words that keep the rate, by bisection: more words never make it worse.
-std::optional<std::uint64_t> fewest_words(word_rates& rates, std::uint64_t capacity, double fpr, std::uint64_t most) {
+template <class Rates>
+std::optional<std::uint64_t> fewest_words(Rates& rates, std::uint64_t capacity, double fpr, std::uint64_t most) {
   if (mean_rate(rates, most, capacity) > fpr) return std::nullopt;
   std::uint64_t low = 1;
   std::uint64_t high = most;
@@ -65,10 +80,23 @@ std::optional<std::uint64_t> fewest_words(word_rates& rates, std::uint64_t capac
   return low;
 }
 
+constexpr double most_bloom1_bits_per_key = 512.0;
+
+error rate_out_of_reach(double fpr, unsigned word_bits) {
+  return error{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
+               " bits and 512 bits per key: take a longer word or another filter"};
+}
+
 result<std::uint64_t> cells_for(std::uint64_t capacity, double bits_per_key, unsigned cell_bits) {
   const auto cells = checked_ceil(static_cast<double>(capacity) * bits_per_key / cell_bits);
   if (!cells) return error{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
   return std::max<std::uint64_t>(*cells, 1);
+}
+
+// Where the search for the fewest words begins.
+result<std::uint64_t> most_words(std::uint64_t capacity, unsigned word_bits) {
+  TAMIS_TRY(const std::uint64_t most, cells_for(capacity, most_bloom1_bits_per_key, word_bits));
+  return std::max<std::uint64_t>(most, 512);
 }
 
 // The k of 1 … most with the lowest rate; rates fall and then rise in k.
@@ -98,6 +126,11 @@ double bloom1_rate(std::uint64_t words, unsigned word_bits, std::uint64_t keys, 
   return mean_rate(rates, words, keys);
 }
 
+double split_bloom1_rate(std::uint64_t words, unsigned word_bits, std::uint64_t keys) {
+  const split_rates rates(word_bits);
+  return mean_rate(rates, words, keys);
+}
+
 result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, unsigned k) {
   std::optional<bloom_shape> best;
   for (unsigned tried = k == 0 ? 1 : k; tried <= (k == 0 ? most_bloom_places : k); ++tried) {
@@ -120,9 +153,7 @@ result<bloom_shape> bloom_shape_for_bits(std::uint64_t capacity, double bits_per
 }
 
 result<bloom_shape> bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits, unsigned k) {
-  constexpr double most_bits_per_key = 512.0;
-  TAMIS_TRY(std::uint64_t most, cells_for(capacity, most_bits_per_key, word_bits));
-  most = std::max<std::uint64_t>(most, 512);
+  TAMIS_TRY(const std::uint64_t most, most_words(capacity, word_bits));
   std::optional<bloom_shape> best;
   for (unsigned tried = k == 0 ? 1 : k; tried <= (k == 0 ? most_bloom1_places : k); ++tried) {
     word_rates rates(word_bits, tried);
@@ -131,14 +162,26 @@ result<bloom_shape> bloom1_shape_for_rate(std::uint64_t capacity, double fpr, un
     if (best && best->k + 2 < tried) break;  // sizes fall and then rise in k
   }
   if (best) return *best;
-  return error{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
-               " bits and 512 bits per key: take a longer word or another filter"};
+  return rate_out_of_reach(fpr, word_bits);
 }
 
 result<bloom_shape> bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits, unsigned k) {
   TAMIS_TRY(const std::uint64_t words, cells_for(capacity, bits_per_key, word_bits));
   const auto rate = [&](unsigned tried) { return bloom1_rate(words, word_bits, capacity, tried); };
   return bloom_shape{words, k != 0 ? k : best_k(most_bloom1_places, rate)};
+}
+
+result<bloom_shape> split_bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits) {
+  TAMIS_TRY(const std::uint64_t most, most_words(capacity, word_bits));
+  const split_rates rates(word_bits);
+  const auto words = fewest_words(rates, capacity, fpr, most);
+  if (!words) return rate_out_of_reach(fpr, word_bits);
+  return bloom_shape{*words, split_bloom1_places};
+}
+
+result<bloom_shape> split_bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits) {
+  TAMIS_TRY(const std::uint64_t words, cells_for(capacity, bits_per_key, word_bits));
+  return bloom_shape{words, split_bloom1_places};
 }
 
 }  // namespace tamis

@@ -69,12 +69,54 @@ TEST(bloom1, merging_is_the_union_of_bits) {
 TEST(bloom1, longer_words_have_lower_rates) {
   double before = 1.0;
   for (const char* word : {"32", "64", "128", "256", "512"}) {
-    bloom1 f = bloom1::create({.capacity = 100000, .bits_per_key = 10, .options = {{"word", word}}}).value();
+    bloom1 f = bloom1::create({.capacity = 100000, .bits_per_key = 10, .options = {{"word", word}, {"split", "no"}}}).value();
     for (const digest d : test::keys(100000)) f.insert(d);
     EXPECT_LT(f.expected_fpr(), before) << word;
     before = f.expected_fpr();
   }
   EXPECT_NEAR(before, bloom1_rate(100000 * 10 / 512 + 1, 512, 100000, 6), 0.0005);
+}
+
+std::string split_of(const filter_params& params) {
+  for (const auto& [name, value] : bloom1::create(params).value().settings()) {
+    if (name == "split") return value;
+  }
+  return "none";
+}
+
+TEST(bloom1, splits_where_eight_places_are_about_right) {
+  EXPECT_EQ(split_of({.capacity = 100000, .bits_per_key = 32.0 / 3}), "yes");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.01}), "yes");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.0001}), "no");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.3}), "no");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.01, .options = {{"split", "no"}}}), "no");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.3, .options = {{"split", "yes"}}}), "yes");
+  EXPECT_EQ(split_of({.capacity = 100000, .fpr = 0.01, .options = {{"k", "7"}}}), "no");
+  for (const option_list& other : {option_list{{"split", "yes"}, {"k", "7"}}, option_list{{"split", "yes"}, {"word", "128"}}}) {
+    EXPECT_TRUE(test::refused(bloom1::create({.capacity = 100, .fpr = 0.01, .options = other}), "split=yes needs"));
+  }
+}
+
+// Both kinds keep the rate that was asked for, at nearly the same size where `auto` prefers the split one.
+TEST(bloom1, split_words_cost_little) {
+  const auto bits = [](const char* split) {
+    bloom1 f = bloom1::create({.capacity = 100000, .fpr = 0.01, .options = {{"split", split}}}).value();
+    for (const digest d : test::keys(100000)) f.insert(d);
+    EXPECT_NEAR(f.expected_fpr(), 0.01, 0.0005) << split;
+    return static_cast<double>(f.bits().fast);
+  };
+  EXPECT_LE(bits("yes"), 1.05 * bits("no"));
+}
+
+TEST(bloom1, view_answers_like_the_filter) {
+  for (const option_list& shape :
+       {option_list{{"word", "64"}}, option_list{{"word", "256"}, {"split", "yes"}}, option_list{}}) {
+    bloom1 f = bloom1::create({.capacity = 1000, .fpr = 0.05, .options = shape}).value();
+    for (const digest d : test::keys(1000)) f.insert(d);
+    f.with_view([&](const auto& view) {
+      for (const digest d : test::keys(5000)) ASSERT_EQ(view.contains(d), f.contains(d));
+    });
+  }
 }
 
 }  // namespace

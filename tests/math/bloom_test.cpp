@@ -50,6 +50,27 @@ TEST(bloom1_rate, is_that_of_a_simulation) {
   }
 }
 
+TEST(split_bloom1_rate, is_that_of_a_simulation) {
+  SCOPED_TRACE(seed);
+  random_source random(seed);
+  constexpr int filters = 60000;
+  struct shape {
+    std::uint64_t words;
+    unsigned bits;
+    std::uint64_t keys;
+  };
+  for (const shape s : {shape{1, 256, 30}, shape{3, 256, 90}, shape{2, 512, 100}}) {
+    const unsigned part = s.bits / 8;
+    const auto draw = [&](unsigned k, auto visit) {
+      const std::uint64_t word = random.below(s.words);
+      for (unsigned i = 0; i < k; ++i) visit(word * s.bits + i * part + random.below(part));
+    };
+    const std::uint64_t positives = simulate(s.words * s.bits, s.keys, split_bloom1_places, filters, draw);
+    EXPECT_TRUE(test::equal_by_chance(positives, filters, split_bloom1_rate(s.words, s.bits, s.keys)))
+        << s.words << " words of " << s.bits << " bits, " << s.keys << " keys";
+  }
+}
+
 TEST(bloom_rate, is_that_of_a_simulation) {
   SCOPED_TRACE(seed);
   random_source random(seed);
@@ -108,6 +129,23 @@ TEST(bloom1_shape, smallest_that_keeps_the_rate) {
       }
     }
   }
+}
+
+TEST(split_bloom1_shape, smallest_that_keeps_the_rate) {
+  for (const std::uint64_t capacity : {1u, 1000u, 1000000u}) {
+    for (const double fpr : {0.1, 0.01, 0.0001}) {
+      for (const unsigned width : {256u, 512u}) {
+        const bloom_shape shape = split_bloom1_shape_for_rate(capacity, fpr, width).value();
+        EXPECT_EQ(shape.k, split_bloom1_places);
+        EXPECT_LE(split_bloom1_rate(shape.cells, width, capacity), fpr);
+        if (shape.cells > 1) {
+          EXPECT_GT(split_bloom1_rate(shape.cells - 1, width, capacity), fpr);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(test::refused(split_bloom1_shape_for_rate(1000, 1e-18, 256), "cannot be reached"));
+  EXPECT_EQ(split_bloom1_shape_for_bits(1000, 10, 512).value().cells, 20u);
 }
 
 TEST(bloom1_shape, rate_out_of_reach_is_an_error) {

@@ -17,6 +17,10 @@ double bloom_rate(double bits, double keys, unsigned k);
 // several per cent.
 double bloom1_rate(std::uint64_t words, unsigned word_bits, std::uint64_t keys, unsigned k);
 
+// Rate of Bloom-1 with split words: every key sets one bit in each of the eight parts of its word. Given the number of keys
+// in a word its parts are independent, and one place in a part passes with the expected share of ones: no approximation.
+double split_bloom1_rate(std::uint64_t words, unsigned word_bits, std::uint64_t keys);
+
 struct bloom_shape {
   std::uint64_t cells = 0;  // bits, counters or words
   unsigned k = 0;
@@ -24,6 +28,7 @@ struct bloom_shape {
 
 inline constexpr unsigned most_bloom_places = 64;
 inline constexpr unsigned most_bloom1_places = 16;
+inline constexpr unsigned split_bloom1_places = 8;
 
 // The smallest filter for `capacity` keys that the model says keeps the rate, or the best one of the given size. `k` = 0 leaves
 // k to us. Errors name what cannot be reached.
@@ -31,5 +36,7 @@ result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, uns
 result<bloom_shape> bloom_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned cell_bits, unsigned k);
 result<bloom_shape> bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits, unsigned k);
 result<bloom_shape> bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits, unsigned k);
+result<bloom_shape> split_bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits);
+result<bloom_shape> split_bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits);
 
 }  // namespace tamis

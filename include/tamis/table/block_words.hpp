@@ -10,6 +10,9 @@
 // The fields stand where AVX2 wants them: the lane index in the low bits of x >> 24 for a permutation, the bit in x >> 27 for a
 // shift that moves it into the sign, so that eight places are tested by one multiply, one permute, one shift and one test.
 // The portable code computes the same places, so files move freely between machines.
+//
+// A *split* block of 256 or 512 bits has exactly eight places, the i-th with l = i: one in each eighth. That saves the permute,
+// and the even spread costs little accuracy (math/bloom.hpp).
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +26,16 @@
 namespace tamis::inline TAMIS_LEVEL {
 
 inline constexpr unsigned places_per_seed = 8;
+
+struct block_shape {
+  unsigned width = 0;  // bits
+  bool split = false;
+
+  static constexpr bool exists(std::uint64_t width, bool split) {
+    return std::has_single_bit(width) && width >= (split ? 256 : 32) && width <= 512;
+  }
+  friend bool operator==(const block_shape&, const block_shape&) = default;
+};
 alignas(32) inline constexpr std::uint32_t place_multipliers[places_per_seed] = {
     0xe220a839u, 0x6e789e6bu, 0x06c45d19u, 0xf88bb8a9u, 0x1b39896bu, 0x53cb9f0du, 0x2c829abfu, 0xc584133bu};
 
@@ -80,82 +93,120 @@ class block_places {
  public:
   TAMIS_INLINE block_places(digest d, unsigned k) : seeds_(d.low), k_(k) {}
 
-  template <unsigned W, class Visit>
+  template <block_shape S, class Visit>
   TAMIS_INLINE void for_each(Visit visit) const {
-    for (unsigned i = 0; i < k_; ++i) {
-      const std::uint32_t x = seed(i / places_per_seed) * place_multipliers[i % places_per_seed];
-      visit(lane<W>(x), 31 - (x >> 27));
+    for (unsigned i = 0; i < count<S>(); ++i) {
+      const std::uint32_t x = seed<S>(i / places_per_seed) * place_multipliers[i % places_per_seed];
+      visit(lane<S>(i, x), 31 - (x >> 27));
     }
   }
 
-  // Are all places set in the block of W bits at `block`?
-  template <unsigned W>
+  // Are all places set in the block at `block`?
+  template <block_shape S>
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
-    if (k_ <= places_per_seed) return all_set<W>(block, 0, k_);
-    return all_set<W>(block, 0, places_per_seed) & all_set<W>(block, 1, k_ - places_per_seed);
+    if (S.split || k_ <= places_per_seed) return all_set<S>(block, 0, count<S>());
+    return all_set<S>(block, 0, places_per_seed) & all_set<S>(block, 1, k_ - places_per_seed);
 #else
     std::uint32_t all = 1;
-    for_each<W>([&](unsigned lane, unsigned bit) { all &= block[lane] >> bit; });
+    for_each<S>([&](unsigned lane, unsigned bit) { all &= block[lane] >> bit; });
     return all & 1;
 #endif
   }
 
   // Sets them. The bits are gathered in registers first: bit by bit in memory, a store to a lane that the next place reads
   // again stalls the processor, and it cannot foresee when that happens.
-  template <unsigned W>
+  template <block_shape S>
   TAMIS_INLINE void set(std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
-    alignas(32) std::uint32_t places[2 * places_per_seed];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(places), positions<W>(0));
-    if (k_ > places_per_seed) _mm256_store_si256(reinterpret_cast<__m256i*>(places + places_per_seed), positions<W>(1));
-    block_mask<W> mask;
-    for (unsigned i = 0; i < k_; ++i) mask.add(places[i]);
-    mask.set_in(block);
-#else
-    if constexpr (W <= 64) {
-      std::uint64_t mask = 0;
-      for_each<W>([&](unsigned lane, unsigned bit) { mask |= std::uint64_t{1} << (lane * 32 + bit); });
-      block[0] |= static_cast<std::uint32_t>(mask);
-      if constexpr (W == 64) block[1] |= static_cast<std::uint32_t>(mask >> 32);
+    if constexpr (S.split) {
+      set_own_lanes<S>(block);
     } else {
-      for_each<W>([block](unsigned lane, unsigned bit) { block[lane] |= std::uint32_t{1} << bit; });
+      alignas(32) std::uint32_t places[2 * places_per_seed];
+      _mm256_store_si256(reinterpret_cast<__m256i*>(places), positions<S>(0));
+      if (k_ > places_per_seed) _mm256_store_si256(reinterpret_cast<__m256i*>(places + places_per_seed), positions<S>(1));
+      block_mask<S.width> mask;
+      for (unsigned i = 0; i < k_; ++i) mask.add(places[i]);
+      mask.set_in(block);
+    }
+#else
+    if constexpr (S.width <= 64) {
+      std::uint64_t mask = 0;
+      for_each<S>([&](unsigned lane, unsigned bit) { mask |= std::uint64_t{1} << (lane * 32 + bit); });
+      block[0] |= static_cast<std::uint32_t>(mask);
+      if constexpr (S.width == 64) block[1] |= static_cast<std::uint32_t>(mask >> 32);
+    } else {
+      for_each<S>([block](unsigned lane, unsigned bit) { block[lane] |= std::uint32_t{1} << bit; });
     }
 #endif
   }
 
  private:
-  TAMIS_INLINE std::uint32_t seed(unsigned i) const { return static_cast<std::uint32_t>(seeds_ >> (i == 0 ? 32 : 0)); }
+  // The upper half of digest.low first, then the lower; the lower for split blocks, which need one only and no shift for it.
+  template <block_shape S>
+  TAMIS_INLINE std::uint32_t seed(unsigned i) const {
+    return static_cast<std::uint32_t>(seeds_ >> (i == 0 && !S.split ? 32 : 0));
+  }
 
-  template <unsigned W>
-  TAMIS_INLINE static unsigned lane(std::uint32_t x) {
-    if constexpr (W == 512) return (x >> 24 & 7) | (x >> 23 & 1) << 3;
-    return x >> 24 & (W / 32 - 1);
+  template <block_shape S>
+  TAMIS_INLINE unsigned count() const {
+    return S.split ? places_per_seed : k_;
+  }
+
+  template <block_shape S>
+  TAMIS_INLINE static unsigned lane(unsigned i, std::uint32_t x) {
+    const unsigned in_half = S.split ? i : x >> 24 & 7;
+    if constexpr (S.width == 512) return in_half | (x >> 23 & 1) << 3;
+    return in_half & (S.width / 32 - 1);
   }
 
 #if TAMIS_HAS_AVX2
   // The eight x of a seed.
+  template <block_shape S>
   TAMIS_INLINE __m256i products(unsigned which) const {
-    return _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed(which))),
+    return _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed<S>(which))),
                               _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers)));
   }
 
-  template <unsigned W>
+  template <block_shape S>
   TAMIS_INLINE bool all_set(const std::uint32_t* block, unsigned which, unsigned count) const {
-    const __m256i x = products(which);
-    const __m256i words = pick_lanes<W>(block, _mm256_srli_epi32(x, 24), _mm256_slli_epi32(x, 8));
+    const __m256i x = products<S>(which);
+    const __m256i upper = _mm256_slli_epi32(x, 8);
+    __m256i words;
+    if constexpr (S.split)
+      words = own_lanes<S.width>(block, upper);
+    else
+      words = pick_lanes<S.width>(block, _mm256_srli_epi32(x, 24), upper);
     const __m256i bits = _mm256_sllv_epi32(words, _mm256_srli_epi32(x, 27));
     return _mm256_testc_ps(_mm256_castsi256_ps(bits), _mm256_castsi256_ps(first_signs(count))) != 0;
   }
 
+  // Split blocks: every lane, or pair of lanes in two halves, gets its own bit.
+  template <block_shape S>
+  TAMIS_INLINE void set_own_lanes(std::uint32_t* block) const {
+    const __m256i x = products<S>(0);
+    const __m256i bits = _mm256_srlv_epi32(_mm256_set1_epi32(static_cast<int>(0x80000000u)), _mm256_srli_epi32(x, 27));
+    const auto add = [](std::uint32_t* to, __m256i mask) {
+      auto* half = reinterpret_cast<__m256i*>(to);
+      _mm256_store_si256(half, _mm256_or_si256(_mm256_load_si256(half), mask));
+    };
+    if constexpr (S.width == 256) {
+      add(block, bits);
+    } else {
+      const __m256i upper = _mm256_srai_epi32(_mm256_slli_epi32(x, 8), 31);
+      add(block, _mm256_andnot_si256(upper, bits));
+      add(block + 8, _mm256_and_si256(upper, bits));
+    }
+  }
+
   // The places of a seed as bit numbers in the block: 32 lane + 31 - b.
-  template <unsigned W>
+  template <block_shape S>
   TAMIS_INLINE __m256i positions(unsigned which) const {
-    const __m256i x = products(which);
-    const __m256i lane = _mm256_and_si256(_mm256_srli_epi32(x, 19), _mm256_set1_epi32(std::min(W / 32 - 1, 7u) << 5));
+    const __m256i x = products<S>(which);
+    const __m256i lane = _mm256_and_si256(_mm256_srli_epi32(x, 19), _mm256_set1_epi32(std::min(S.width / 32 - 1, 7u) << 5));
     const __m256i bit = _mm256_andnot_si256(_mm256_srli_epi32(x, 27), _mm256_set1_epi32(31));
     const __m256i place = _mm256_or_si256(lane, bit);
-    if constexpr (W != 512) return place;
+    if constexpr (S.width != 512) return place;
     return _mm256_or_si256(place, _mm256_and_si256(_mm256_srli_epi32(x, 15), _mm256_set1_epi32(256)));
   }
 #endif
@@ -228,6 +279,23 @@ class block_words {
       sum += static_cast<double>(with_ones[ones]) * std::pow(static_cast<double>(ones) / width_, k);
     }
     return sum / static_cast<double>(blocks_);
+  }
+
+  // The same if every key has one place in each eighth of its block: a block passes with the product of their shares.
+  // Requires: blocks of 256 or 512 bits.
+  double split_rate() const {
+    const unsigned halves = width_ / 256;
+    double sum = 0.0;
+    for (std::uint64_t i = 0; i < lanes_.size(); i += halves * places_per_seed) {
+      double passes = 1.0;
+      for (unsigned lane = 0; lane < places_per_seed; ++lane) {
+        int ones = std::popcount(lanes_[i + lane]);
+        if (halves == 2) ones += std::popcount(lanes_[i + places_per_seed + lane]);
+        passes *= ones / (32.0 * halves);
+      }
+      sum += passes;
+    }
+    return blocks_ == 0 ? 0.0 : sum / static_cast<double>(blocks_);
   }
 
   friend bool operator==(const block_words&, const block_words&) = default;

@@ -34,6 +34,15 @@ TAMIS_INLINE __m256i pick_lanes(const std::uint32_t* block, __m256i lanes, [[may
   }
 }
 
+// Lane i of the block for the i-th of eight. With W = 512 the sign of `upper` says of which half.
+template <unsigned W>
+TAMIS_INLINE __m256i own_lanes(const std::uint32_t* block, [[maybe_unused]] __m256i upper) {
+  const auto half_at = [](const std::uint32_t* from) { return _mm256_loadu_ps(reinterpret_cast<const float*>(from)); };
+  static_assert(W == 256 || W == 512);
+  if constexpr (W == 256) return _mm256_castps_si256(half_at(block));
+  return _mm256_castps_si256(_mm256_blendv_ps(half_at(block), half_at(block + 8), _mm256_castsi256_ps(upper)));
+}
+
 }  // namespace tamis::inline TAMIS_LEVEL
 
 #endif
