@@ -29,11 +29,14 @@ struct operation {
   }
 };
 
+// Whether updates have the remote at hand, and which of the two learns of a change first: both orders are allowed.
+enum class remote_use { none, store_first, filter_first };
+
 // A filter beside the truth.
 class checked_filter {
  public:
-  checked_filter(any_filter f, any_filter empty, const registry& known)
-      : f_(std::move(f)), empty_(std::move(empty)), known_(known) {}
+  checked_filter(const any_filter& empty, const registry& known, remote_use use)
+      : f_(empty), empty_(empty), known_(known), use_(use) {}
 
   void apply(const operation& o) {
     const digest d = test_hash()(o.key);
@@ -62,21 +65,28 @@ class checked_filter {
   }
 
  private:
+  // `update` with the remote or without it.
+  template <class Update>
+  auto updated(Update update) const -> decltype(update()) {
+    return use_ == remote_use::none ? update() : update(remote_ref(truth_));
+  }
   void insert(digest d) {
     const byte_vector before = f_.save_bytes();
-    if (f_.insert(d) == insert_result::inserted) {
-      truth_.insert(d);
-    } else {
-      RC_ASSERT(f_.save_bytes() == before);
-    }
+    if (use_ == remote_use::store_first) truth_.insert(d);
+    const bool inserted = updated([&](auto... stored) { return f_.insert(d, stored...); }) == insert_result::inserted;
+    if (!inserted) RC_ASSERT(f_.save_bytes() == before);
+    if (inserted && use_ != remote_use::store_first) truth_.insert(d);
+    if (!inserted && use_ == remote_use::store_first) truth_.erase_one(d);
   }
   void erase(digest d) {
     if (!f_.can().erase) return;
+    const auto erase_it = [&](auto... stored) { return f_.erase(d, stored...); };
     if (truth_.contains(d)) {
-      RC_ASSERT(f_.erase(d) == erase_result::erased);
-      truth_.erase_one(d);
+      if (use_ == remote_use::store_first) truth_.erase_one(d);
+      RC_ASSERT(updated(erase_it) == erase_result::erased);
+      if (use_ != remote_use::store_first) truth_.erase_one(d);
     } else if (!f_.contains(d)) {
-      RC_ASSERT(f_.erase(d) == erase_result::absent);
+      RC_ASSERT(updated(erase_it) == erase_result::absent);
     }
   }
   void look(digest d) const {
@@ -135,6 +145,7 @@ class checked_filter {
   any_filter f_;
   any_filter empty_;
   const registry& known_;
+  remote_use use_;
   multiset_remote truth_;
 };
 
@@ -148,14 +159,15 @@ rc::Gen<std::vector<operation>> operations(double length) {
 
 TAMIS_CONFORMANCE(sequences, all_variants());
 
-void run_sequences(const any_filter& empty, const registry& known, int cases, double length) {
+void run_sequences(const any_filter& empty, const registry& known, int cases, double length,
+                   remote_use use = remote_use::none) {
   rc::detail::TestParams how;
   how.seed = sequence_seed;
   how.maxSuccess = cases;
   const auto outcome = rc::detail::checkTestable(
       [&] {
         const auto steps = *operations(length);
-        checked_filter f(empty, empty, known);
+        checked_filter f(empty, known, use);
         for (const operation& o : steps) {
           f.apply(o);
           f.check();
@@ -172,6 +184,18 @@ void run_sequences(const any_filter& empty, const registry& known, int cases, do
 TEST_P(sequences, short_ones_in_a_crowded_filter) { run_sequences(make(8, 0.5), known(), 150, 0.5); }
 
 TEST_P(sequences, long_ones) { run_sequences(make(64, 0.1), known(), 60, 4.0); }
+
+TAMIS_CONFORMANCE(sequences_with_remote, cases_that_can(&capabilities::adapt, all_variants()));
+
+TEST_P(sequences_with_remote, store_first) {
+  run_sequences(make(8, 0.5), known(), 150, 0.5, remote_use::store_first);
+  run_sequences(make(64, 0.1), known(), 60, 4.0, remote_use::store_first);
+}
+
+TEST_P(sequences_with_remote, filter_first) {
+  run_sequences(make(8, 0.5), known(), 150, 0.5, remote_use::filter_first);
+  run_sequences(make(64, 0.1), known(), 60, 4.0, remote_use::filter_first);
+}
 
 }  // namespace
 }  // namespace tamis::test
