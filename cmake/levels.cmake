@@ -21,9 +21,13 @@ function(tamis_generate_models level out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
+# All models begin with the same headers, which take a third of the time to compile one.
+set(TAMIS_MODEL_HEADERS <string> <vector> <cmath> <algorithm> ${CMAKE_CURRENT_SOURCE_DIR}/include/tamis/any/model.hpp)
+
 function(tamis_add_levels target)
   tamis_generate_models(portable portable_sources)
   target_sources(${target} PRIVATE ${portable_sources})
+  target_precompile_headers(${target} PRIVATE ${TAMIS_MODEL_HEADERS})
 
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_OBJCOPY)
     message(STATUS "tamis: portable CPU level only")
@@ -37,13 +41,15 @@ function(tamis_add_levels target)
   target_compile_options(tamis_avx2 PRIVATE ${TAMIS_AVX2_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   target_include_directories(tamis_avx2 PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
   target_link_libraries(tamis_avx2 PRIVATE tamis_warnings)
+  target_precompile_headers(tamis_avx2 PRIVATE ${TAMIS_MODEL_HEADERS})
 
   set(joined ${CMAKE_CURRENT_BINARY_DIR}/tamis_avx2.o)
+  set(objects "$<FILTER:$<TARGET_OBJECTS:tamis_avx2>,EXCLUDE,[.]gch$>")  # not the precompiled header
   add_custom_command(
     OUTPUT ${joined}
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} $<TARGET_OBJECTS:tamis_avx2>
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=tamis_entry_avx2_* ${joined}
-    DEPENDS tamis_avx2 $<TARGET_OBJECTS:tamis_avx2>
+    DEPENDS tamis_avx2 ${objects}
     COMMAND_EXPAND_LISTS
     COMMENT "Joining the AVX2 filters")
   set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
