@@ -15,7 +15,7 @@
 namespace tamis::cli {
 namespace {
 
-struct flags {
+struct bench_flags {
   std::string filters;
   std::string keys = "1M";
   size_flags size;
@@ -39,7 +39,7 @@ option_list options_for(const registry_entry& entry, const option_list& given) {
   return own;
 }
 
-std::vector<lab::contender> contenders_of(const flags& given, std::uint64_t keys) {
+std::vector<lab::contender> contenders_of(const bench_flags& given, std::uint64_t keys) {
   filter_params params = given.size.params(keys);
   if (!given.size.any_size()) params.fpr = 0.01;
   const option_list options = params.options;
@@ -59,7 +59,7 @@ std::vector<lab::contender> contenders_of(const flags& given, std::uint64_t keys
   return contenders;
 }
 
-std::size_t baseline_of(const flags& given, const std::vector<lab::contender>& contenders) {
+std::size_t baseline_of(const bench_flags& given, const std::vector<lab::contender>& contenders) {
   if (given.baseline.empty()) return 0;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (contenders[i].id == given.baseline) return i;
@@ -67,7 +67,7 @@ std::size_t baseline_of(const flags& given, const std::vector<lab::contender>& c
   fail("--baseline '" + given.baseline + "'", "it is not one of the filters that are measured");
 }
 
-void run(const flags& given) {
+void run_bench(const bench_flags& given) {
   lab::bench_options options{.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
                              .repeats = static_cast<unsigned>(parse_count("--repeats", given.repeats, 1, 1000))};
   const std::vector<lab::contender> contenders = contenders_of(given, options.keys);
@@ -94,7 +94,7 @@ void run(const flags& given) {
 }  // namespace
 
 void add_bench(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<bench_flags>();
   CLI::App* command = tool.add_subcommand("bench", "speed, size and rate of filters, measured in one run");
   command->add_option("--filter", given->filters, "filters to measure (default: all)")->type_name("ID[,ID...]");
   command->add_option("--keys", given->keys, "keys that each filter holds (default: 1M)")->type_name("N");
@@ -108,7 +108,7 @@ void add_bench(CLI::App& tool) {
                               "0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
                   "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_bench(*given); });
 }
 
 }  // namespace tamis::cli

@@ -12,7 +12,7 @@
 namespace tamis::cli {
 namespace {
 
-struct flags {
+struct create_flags {
   std::string path;
   std::string filter;
   std::string capacity;
@@ -23,13 +23,13 @@ struct flags {
   std::string json_path;
 };
 
-hasher make_hasher(const flags& given) {
+hasher make_hasher(const create_flags& given) {
   const auto family = parse_hash_family(given.family);
   if (!family) fail("--hash '" + given.family + "'", "must be fast or keyed");
   return must("--hash " + given.family, given.seed.make(*family));
 }
 
-void run(const flags& given) {
+void run_create(const create_flags& given) {
   if (!given.size.any_size()) throw CLI::RequiredError("--fpr or --bits-per-key");
   must(registry::builtin().find(given.filter));
   const hasher hash = make_hasher(given);
@@ -51,7 +51,7 @@ void run(const flags& given) {
 }  // namespace
 
 void add_create(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<create_flags>();
   CLI::App* command = tool.add_subcommand("create", "make an empty filter");
   command->add_option("FILE", given->path, "where to save it")->required();
   command->add_option("--filter", given->filter, "which filter, see `tamis filters`")->type_name("ID")->required();
@@ -71,7 +71,7 @@ void add_create(CLI::App& tool) {
                   "  export TAMIS_SEED=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
                   "  tamis create secret.tamis --filter bloom --capacity 1e6 --fpr 0.01 \\\n"
                   "    --hash keyed");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_create(*given); });
 }
 
 }  // namespace tamis::cli

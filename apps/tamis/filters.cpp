@@ -12,7 +12,7 @@
 namespace tamis::cli {
 namespace {
 
-struct flags {
+struct filters_flags {
   std::string filters;
   std::string json_path;
 };
@@ -54,7 +54,7 @@ void print(const registry_entry& entry, unsigned columns, output& out) {
   }
 }
 
-void run(const flags& given) {
+void run_filters(const filters_flags& given) {
   json_target target(given.json_path);
   output out;
   const auto chosen = parse_filter_list(given.filters);
@@ -74,12 +74,12 @@ void run(const flags& given) {
 }  // namespace
 
 void add_filters(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<filters_flags>();
   CLI::App* command = tool.add_subcommand("filters", "every filter: its paper, what it can do, its options");
   command->add_option("FILTER", given->filters, "only these, separated by commas");
   add_json_flag(*command, given->json_path);
   command->footer("Example:\n  tamis filters bloom");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_filters(*given); });
 }
 
 }  // namespace tamis::cli

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t most_keys = std::uint64_t{1} << 48;
 constexpr std::uint64_t default_count = 1'000'000;  // of streams without an end
 
-struct flags {
+struct generate_flags {
   std::string workload;
   std::string count;
   std::vector<std::string> options;
@@ -121,7 +121,7 @@ void list_workloads(json_target& target, output& out) {
   target.write(list, out);
 }
 
-void generate(const flags& given, json_target& target, output& out) {
+void generate(const generate_flags& given, json_target& target, output& out) {
   if (given.workload.empty()) throw CLI::RequiredError("WORKLOAD (or --list)");
   if (target.on_stdout() && given.out_path.empty()) {
     fail("--json -", "standard output is taken by the keys; give --out FILE or another place for the JSON");
@@ -150,7 +150,7 @@ void generate(const flags& given, json_target& target, output& out) {
       out);
 }
 
-void run(const flags& given) {
+void run_generate(const generate_flags& given) {
   output out;
   json_target target(given.json_path);
   if (given.list) {
@@ -170,7 +170,7 @@ std::string names_of_workloads() {
 }  // namespace
 
 void add_generate(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<generate_flags>();
   CLI::App* command = tool.add_subcommand("generate", "write a workload as a file of keys");
   command->add_option("WORKLOAD", given->workload, names_of_workloads());
   command->add_flag("--list", given->list, "explain the workloads and their options");
@@ -191,7 +191,7 @@ void add_generate(CLI::App& tool) {
                   "  tamis generate zipf --option keys=1000 --option s=1.1 --count 5\n"
                   "  tamis generate firehose-activeset --count 100k --out queries \\\n"
                   "    --members members --members-count 10k");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_generate(*given); });
 }
 
 }  // namespace tamis::cli

@@ -11,7 +11,7 @@
 namespace tamis::cli {
 namespace {
 
-struct flags {
+struct info_flags {
   std::string path;
   std::string json_path;
 };
@@ -56,7 +56,7 @@ void print(const std::string& path, const filter_file& file, output& out) {
   line("checksums", "correct");
 }
 
-void run(const flags& given) {
+void run_info(const info_flags& given) {
   json_target target(given.json_path);
   const filter_file file = open_filter_unkeyed(given.path);
   output out;
@@ -68,7 +68,7 @@ void run(const flags& given) {
 }  // namespace
 
 void add_info(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<info_flags>();
   CLI::App* command = tool.add_subcommand("info", "what a filter is and holds");
   command->add_option("FILE", given->path, "the filter; a keyed one needs no secret for this")->required();
   add_json_flag(*command, given->json_path);
@@ -77,7 +77,7 @@ void add_info(CLI::App& tool) {
       "  tamis create seen.tamis --filter bloom1 --capacity 1000 --fpr 0.01\n"
       "  seq 1 1000 | tamis add seen.tamis\n"
       "  tamis info seen.tamis");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_info(*given); });
 }
 
 }  // namespace tamis::cli

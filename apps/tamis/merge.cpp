@@ -12,7 +12,7 @@
 namespace tamis::cli {
 namespace {
 
-struct flags {
+struct merge_flags {
   std::string out_path;
   std::vector<std::string> paths;
   seed_flag seed;
@@ -20,7 +20,7 @@ struct flags {
   std::string json_path;
 };
 
-void run(const flags& given) {
+void run_merge(const merge_flags& given) {
   refuse_existing(given.out_path, given.force);
   json_target target(given.json_path);
   any_filter united = open_filter(given.paths.front(), given.seed).filter;
@@ -45,7 +45,7 @@ void run(const flags& given) {
 }  // namespace
 
 void add_merge(CLI::App& tool) {
-  auto given = std::make_shared<flags>();
+  auto given = std::make_shared<merge_flags>();
   CLI::App* command = tool.add_subcommand("merge", "unite filters of the same kind, shape and hash");
   command->add_option("OUT", given->out_path, "where to save the union")->required();
   command->add_option("FILE", given->paths, "filters to unite")->required();
@@ -60,7 +60,7 @@ void add_merge(CLI::App& tool) {
       "  seq 1 500 | tamis add monday.tamis\n"
       "  seq 400 900 | tamis add tuesday.tamis\n"
       "  tamis merge week.tamis monday.tamis tuesday.tamis");
-  command->callback([given] { run(*given); });
+  command->callback([given] { run_merge(*given); });
 }
 
 }  // namespace tamis::cli
