@@ -34,7 +34,7 @@ void run_create(const create_flags& given) {
   must(registry::builtin().find(given.filter));
   const hasher hash = make_hasher(given);
   const std::uint64_t capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
-  refuse_existing(given.path, given.force);
+  const auto lock = claim(given.path, given.force);
   json_target target(given.json_path);
   const any_filter filter = must(given.filter, any_filter::create(given.filter, given.size.params(capacity), hash));
   save_filter(filter, given.path);

@@ -94,6 +94,13 @@ file_lock::file_lock(const std::string& path) {
 
 file_lock::~file_lock() { ::close(descriptor_); }
 
+std::unique_ptr<file_lock> claim(const std::string& path, bool replace) {
+  refuse_existing(path, replace);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
+  return std::make_unique<file_lock>(path);
+}
+
 json info_json(const any_filter& filter, hash_family hash) {
   const double load = static_cast<double>(filter.keys()) / static_cast<double>(filter.capacity());
   json options = json::object();

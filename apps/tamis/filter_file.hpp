@@ -3,6 +3,7 @@
 // Saved filters: opened with their hash, guarded against a second writer, replaced whole.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "filter_flags.hpp"
@@ -23,9 +24,6 @@ filter_file open_filter_unkeyed(const std::string& path);
 
 void save_filter(const any_filter& filter, const std::string& path);
 
-// Fails if something is at the path, unless it may be replaced.
-void refuse_existing(const std::string& path, bool replace);
-
 // Keeps other tamis commands from changing the file meanwhile: of two commands that each add keys and replace the file, one
 // would lose its keys without a word.
 class file_lock {
@@ -38,6 +36,11 @@ class file_lock {
  private:
   int descriptor_ = -1;
 };
+
+// Fails if something is at the path, unless it may be replaced.
+void refuse_existing(const std::string& path, bool replace);
+// The same for a filter, and the lock on what will be replaced.
+std::unique_ptr<file_lock> claim(const std::string& path, bool replace);
 
 // The fields of `info`, which `create` and `merge` show too.
 json info_json(const any_filter& filter, hash_family hash);

@@ -21,7 +21,7 @@ struct merge_flags {
 };
 
 void run_merge(const merge_flags& given) {
-  refuse_existing(given.out_path, given.force);
+  const auto lock = claim(given.out_path, given.force);
   json_target target(given.json_path);
   any_filter united = open_filter(given.paths.front(), given.seed).filter;
   if (!united.can().merge) {

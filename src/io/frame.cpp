@@ -76,7 +76,7 @@ status read_frame(byte_source& source, const std::function<status(const frame_he
   TAMIS_CHECK(read_preamble(head));
   stored_header stored;
   head(stored);
-  TAMIS_CHECK(status(head.state()));
+  if (!head.ok()) return error{"its header is damaged or cut off: " + head.state().message()};
   TAMIS_CHECK(check_sum(source, head.checksum_value(), "header"));
 
   // The lengths must agree to the byte: what is too short was cut off, what is too long had something appended.

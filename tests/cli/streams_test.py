@@ -88,6 +88,8 @@ class Streams(ToolTest):
         with self.start("add", "f", "--json", "result.json") as process:
             self.wait_for(lambda: any("result.json" in name for name in os.listdir(self.dir)))
             self.refused("add", "f", stdin="b\n", says="f: another tamis is changing it")
+            self.refused("create", "--force", "f", "--filter", "bloom", "--capacity", "9", "--fpr", "0.1", says="f: another tamis is changing it")
+            self.refused("merge", "--force", "f", "f", "f", says="f: another tamis is changing it")
             self.assertEqual(self.ok("check", "f", stdin="a\n"), "")  # reading goes on
             process.communicate(b"a\n")
         self.ok("add", "f", stdin="b\n")
