@@ -45,7 +45,7 @@ TEST(selected_places, are_inside_the_payload) {
           ASSERT_EQ(places.size(), 16u);
           for (const unsigned place : places) {
             ASSERT_LT(place, width);
-            ASSERT_FALSE(place / 32 == width / 32 - 1 && place % 32 < width - layout.payload_bits());
+            ASSERT_FALSE(place / 32 == width / 32 - 1 && place % 32 < layout.selector_bits());
           }
         }
       }
@@ -90,7 +90,7 @@ TEST(selected_places, are_uniform_in_every_set) {
         for (const unsigned place : places_of<width>(d, set, layout)) ++hits[place];
       }
       // A place has floor or ceil of 2^16 / payload of the 16-bit fractions.
-      const double share = 65536.0 / layout.payload_bits();
+      const double share = 65536.0 / (width - layout.selector_bits());
       for (unsigned place = 0; place < width; ++place) {
         if (place / 32 == width / 32 - 1 && place % 32 < 4) continue;
         EXPECT_TRUE(at_most_by_chance(hits[place], draws, std::ceil(share) / 65536)) << width << ": " << place;

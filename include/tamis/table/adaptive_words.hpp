@@ -44,13 +44,12 @@ class adaptive_words {
   std::uint64_t fast_bits() const { return active_.bits(); }
   std::uint64_t slow_bits() const { return shadows_.bits(); }
 
-  // Algorithm 1.
+  // Algorithm 1. Words of 64 bits, which are the usual ones, have a way of their own that nothing else lengthens.
   TAMIS_INLINE bool contains(digest d) const {
-    // Without the attribute the compiler makes a function of one of the widths, and every lookup passes its digest through
-    // memory.
-    return active_.with_width([&](auto width) __attribute__((always_inline)) {
-      return accepted<width>(active_.block<width>(active_.block_of(d)), d, layout_);
-    });
+    if (width() != 64 || layout_.k() > places_per_seed) [[unlikely]]
+      return contains_in_any_width(d.high, d.low);
+    const std::uint32_t* active = active_.block<64>(active_.block_of(d));
+    return selected_places<64>(d, layout_.selector<64>(active), layout_).all_set_of_one_seed(active);
   }
 
   // Algorithm 2.
@@ -108,7 +107,7 @@ class adaptive_words {
   // with (X / (w - s))^k.
   double rate() const {
     return active_.with_width([&](auto width) {
-      const unsigned payload = layout_.payload_bits();
+      const unsigned payload = width - layout_.selector_bits();
       std::vector<std::uint64_t> with_ones(width + 1);
       for (std::uint64_t block = 0; block < blocks(); ++block) {
         const std::uint32_t* active = active_.block<width>(block);
@@ -175,6 +174,13 @@ class adaptive_words {
   }
 
  private:
+  // Takes the digest in two halves: as one it would pass through memory, also on the way of the usual words.
+  TAMIS_NOINLINE bool contains_in_any_width(std::uint64_t high, std::uint64_t low) const {
+    const digest d{high, low};
+    return active_.with_width(
+        [&](auto width) { return accepted<width>(active_.block<width>(active_.block_of(d)), d, layout_); });
+  }
+
   template <unsigned W>
   TAMIS_INLINE static bool accepted(const std::uint32_t* active, digest d, const word_layout& layout) {
     return selected_places<W>(d, layout.selector<W>(active), layout).all_set(active);

@@ -8,12 +8,14 @@
 //   │ payload: place 0 is the first bit, place W - s - 1 the last   │ c │     place p: bit 31 - p mod 32 of lane p / 32
 //   └───────────────┴─ … ─┴────────────────┴───────┘
 //
-//   digest.low ── as in block_words.hpp ──► u, 16 bits for each place      set c: u × an odd constant of c and the place, mod
-//   2^16
+//   digest.low ── two 32-bit seeds, eight odd multipliers each ──► u, 16 bits for each place
+//   set c      ── u × an odd constant of c and the place, mod 2^16 ──► a fraction of 2^16, times W - s: the place
 //
-// That fraction of 2^16 times W - s is the place: uniform to 1 in 128 at worst. The places of different sets of one key are as
-// good as independent. A lookup knows u before its word has come from memory; the set then costs one multiplication of all
-// places, whose constants stand in a row of a table, and no branch.
+// A place is uniform to 1 in 128 at worst, and the places of different sets of one key are as good as independent. A lookup
+// knows u before its word has come from memory; the set then costs one multiplication of all places, whose constants stand in a
+// row of a table, and no branch. What has to wait for the word is kept short, because a processor can only have so many
+// instructions waiting: the second multiplication leaves the place at the top of its lane, where its first bits choose the lane
+// of the word and the next five the bit.
 
 #include <array>
 #include <bit>
@@ -46,12 +48,13 @@ class word_layout {
  public:
   // Requires: width is one of 32, 64, 128, 256, 512, sets is 2, 4, 8 or 16, and k is 1 to 16.
   word_layout(unsigned width, unsigned sets, unsigned k)
-      : mask_(sets - 1), k_(k), payload_(width - static_cast<unsigned>(std::countr_zero(sets))) {}
+      : mask_(sets - 1), k_(k), scale_((width - selector_bits()) << (32 - std::countr_zero(width))) {}
   word_layout() : word_layout(32, 2, 1) {}
 
   TAMIS_INLINE unsigned sets() const { return mask_ + 1; }
   TAMIS_INLINE unsigned k() const { return k_; }
-  TAMIS_INLINE unsigned payload_bits() const { return payload_; }
+  TAMIS_INLINE unsigned selector_bits() const { return static_cast<unsigned>(std::popcount(mask_)); }
+  TAMIS_INLINE std::uint32_t scale() const { return scale_; }
 
   template <unsigned W>
   TAMIS_INLINE unsigned selector(const std::uint32_t* block) const {
@@ -62,7 +65,7 @@ class word_layout {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.mask_, self.k_, self.payload_);
+    archive(self.mask_, self.k_, self.scale_);
   }
   // For words of this width.
   status fits(unsigned width) const {
@@ -77,34 +80,50 @@ class word_layout {
  private:
   std::uint32_t mask_;  // of the selector: sets - 1
   std::uint32_t k_;
-  std::uint32_t payload_;
+  std::uint32_t scale_;  // the payload's share of the word, of 2^32
 };
+
+#if TAMIS_HAS_AVX2
+// The sign bits of the last `count` of eight lanes.
+TAMIS_INLINE __m256 last_signs(unsigned count) {
+  constexpr std::uint32_t top = 0x80000000u;
+  alignas(64) static constexpr std::uint32_t signs[2 * places_per_seed] = {0,   0,   0,   0,   0,   0,   0,   0,
+                                                                           top, top, top, top, top, top, top, top};
+  return _mm256_castsi256_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(signs + count)));
+}
+#endif
 
 // The places of one key in one set.
 template <unsigned W>
 class selected_places {
  public:
   TAMIS_INLINE selected_places(digest d, unsigned set, const word_layout& layout)
-      : seeds_(d.low), multipliers_(multipliers_of_set[set].of_place), payload_(layout.payload_bits()), k_(layout.k()) {}
+      : seeds_(d.low), multipliers_(multipliers_of_set[set].of_place), scale_(layout.scale()), k_(layout.k()) {}
 
   // Calls `visit` with the bit number of each place in the block, 32 lane + bit; places may coincide.
   template <class Visit>
   TAMIS_INLINE void for_each(Visit visit) const {
-    for (unsigned i = 0; i < k_; ++i) {
-      const std::uint32_t x = seed(i / places_per_seed) * place_multipliers[i % places_per_seed];
-      const std::uint32_t fraction = (x >> 16) * (multipliers_[i % places_per_seed] >> 16) & 0xffff;
-      visit((fraction * payload_ >> 16) ^ 31);
-    }
+    if (k_ <= places_per_seed) return for_each_of(0, k_, visit);
+    for_each_of(0, places_per_seed, visit);
+    for_each_of(1, k_ - places_per_seed, visit);
   }
 
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
-    if (k_ <= places_per_seed) return all_set(block, 0, k_);
-    return all_set(block, 0, places_per_seed) & all_set(block, 1, k_ - places_per_seed);
+    if (k_ <= places_per_seed) return all_set_of(block, 0, k_);
+    return all_set_of(block, 0, places_per_seed) & all_set_of(block, 1, k_ - places_per_seed);
 #else
     std::uint32_t all = 1;
     for_each([&](unsigned bit) { all &= block[bit / 32] >> bit % 32; });
     return all & 1;
+#endif
+  }
+  // Requires: k <= 8.
+  TAMIS_INLINE bool all_set_of_one_seed(const std::uint32_t* block) const {
+#if TAMIS_HAS_AVX2
+    return all_set_of(block, 0, k_);
+#else
+    return all_set(block);
 #endif
   }
 
@@ -119,25 +138,48 @@ class selected_places {
   }
 
  private:
-  TAMIS_INLINE std::uint32_t seed(unsigned i) const { return static_cast<std::uint32_t>(seeds_ >> (i == 0 ? 32 : 0)); }
+  static constexpr int lane_bits = std::countr_zero(W / 32);
+
+  TAMIS_INLINE std::uint32_t seed(unsigned which) const { return static_cast<std::uint32_t>(seeds_ >> (which == 0 ? 0 : 32)); }
+
+  // A seed is asked for its last `count` places.
+  template <class Visit>
+  TAMIS_INLINE void for_each_of(unsigned which, unsigned count, Visit visit) const {
+    for (unsigned i = places_per_seed - count; i < places_per_seed; ++i) {
+      const std::uint32_t u = seed(which) * place_multipliers[i] >> 16;
+      const std::uint32_t fraction = u * (multipliers_[i] >> 16) & 0xffff;
+      visit((fraction * (scale_ >> 16) >> (27 - lane_bits)) ^ 31);
+    }
+  }
 
 #if TAMIS_HAS_AVX2
-  TAMIS_INLINE bool all_set(const std::uint32_t* block, unsigned which, unsigned count) const {
+  TAMIS_INLINE bool all_set_of(const std::uint32_t* block, unsigned which, unsigned count) const {
     const __m256i multipliers = _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers));
     const __m256i x = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed(which))), multipliers);
     const __m256i fraction = _mm256_mullo_epi16(x, _mm256_load_si256(reinterpret_cast<const __m256i*>(multipliers_)));
-    // The lower half of each lane is zero since the multipliers have zeros there; the place stands in the upper half.
-    const __m256i place = _mm256_mulhi_epu16(fraction, _mm256_set1_epi16(static_cast<short>(payload_)));
-    const __m256i words = pick_lanes<W>(block, _mm256_srli_epi32(place, 21), _mm256_slli_epi32(place, 7));
-    const __m256i shift = _mm256_srli_epi32(_mm256_slli_epi32(place, 11), 27);  // place mod 32
-    const __m256 bits = _mm256_castsi256_ps(_mm256_sllv_epi32(words, shift));
-    return _mm256_testc_ps(bits, _mm256_castsi256_ps(first_signs(count))) != 0;
+    // The lower half of each lane is zero since the multipliers have zeros there.
+    const __m256i place = _mm256_mulhi_epu16(fraction, _mm256_set1_epi32(static_cast<int>(scale_)));
+    const __m256i shift = _mm256_srli_epi32(_mm256_slli_epi32(place, lane_bits), 27);
+    const __m256i bits = _mm256_sllv_epi32(lanes_of(block, place), shift);
+    return _mm256_testc_ps(_mm256_castsi256_ps(bits), last_signs(count)) != 0;
+  }
+
+  // The lane of each place.
+  TAMIS_INLINE static __m256i lanes_of(const std::uint32_t* block, __m256i place) {
+    if constexpr (W == 64) {
+      // Written so that each lane is broadcast by its load, which costs nothing after it.
+      const __m256 first = _mm256_broadcast_ss(reinterpret_cast<const float*>(block));
+      const __m256 second = _mm256_broadcast_ss(reinterpret_cast<const float*>(block + 1));
+      return _mm256_castps_si256(_mm256_blendv_ps(first, second, _mm256_castsi256_ps(place)));
+    } else {
+      return pick_lanes<W>(block, _mm256_srli_epi32(place, 32 - lane_bits), place);
+    }
   }
 #endif
 
   std::uint64_t seeds_;
   const std::uint32_t* multipliers_;
-  std::uint32_t payload_;
+  std::uint32_t scale_;
   unsigned k_;
 };
 
