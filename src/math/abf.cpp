@@ -1,8 +1,10 @@
 #include "tamis/math/abf.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -105,24 +107,113 @@ class round_trips {
   std::vector<std::vector<double>> decays_;
 };
 
-// False positives of a word with two sets in t rounds over all negatives. With u = Z_1/a, v = Z_2/a a lookup changes the set
-// with u/d or v/d, and d false positives stand behind each change, so that of L lookups
-//   L 2uv/(u + v) + d u(u - v)/(u + v)² (1 - r^L),  r = 1 - (u + v)/d
-// are false positives. L is Binomial(t·A, a/A), over which r^L has the mean (1 - (Z_1 + Z_2)/(d A))^(t·A).
-double with_two_sets(const std::vector<double>& z, const abf_setting& s) {
-  const double lookups = s.repeats * static_cast<double>(s.negatives);
-  double sum = 0.0;
-  for (std::size_t z1 = 1; z1 < z.size(); ++z1) {
-    for (std::size_t z2 = 0; z2 < z.size(); ++z2) {
-      const auto x = static_cast<double>(z1);
-      const auto y = static_cast<double>(z2);
-      const double change = std::min(1.0, (x + y) / (s.decimation * static_cast<double>(s.negatives)));
-      const double settled = 1.0 - std::pow(1.0 - change, lookups);
-      sum += z[z1] * z[z2] * (s.repeats * 2.0 * x * y / (x + y) + s.decimation * x * (x - y) / ((x + y) * (x + y)) * settled);
+// The mean number of changes that a word makes until time t, if lookups come at random times, a in a unit of time: a stay in
+// set c ends at the rate Z_c. With psi_c = Z_c / (Z_c + s), the transform of one stay, the transform of the mean is the sum
+// over all changes of the product of the stays before them. Change number r S + i has had r + 1 stays in the first i sets and r
+// in the others, and the sets are independent, so with mu_r = E[psi^r]
+//
+//   s F(s) = G(s) = sum over r >= 0, i = 1 … S of mu_(r+1)^i mu_r^(S-i)
+//
+// which Stehfest's formula turns back: f(t) = sum of V_j / j G(j ln 2 / t). The sum over r is taken term by term at first and
+// as an integral afterwards (Gauss's eight points on stretches that double).
+class changes_until {
+ public:
+  // Requires: no Z is above `largest`.
+  changes_until(double time, unsigned sets, std::size_t largest) : time_(time), sets_(sets), powers_(largest + 1) {
+    const double last = 32.0 * static_cast<double>(largest) * time / std::numbers::ln2;
+    for (std::size_t r = 0; r <= exact_terms + 1; ++r) exponents_.push_back(static_cast<double>(r));
+    for (double from = exact_terms - 0.5; from < last; from *= 2) {
+      for (std::size_t i = 0; i < std::size(gauss_points); ++i) {
+        const double r = from * (1.5 + gauss_points[i] / 2);
+        exponents_.insert(exponents_.end(), {r, r + 1});
+        weights_.push_back(gauss_weights[i] * from / 2);
+      }
     }
   }
-  return sum;
-}
+
+  double operator()(const std::vector<double>& z) {
+    moments_.assign(stehfest.size() * exponents_.size(), 0.0);
+    for (std::size_t value = 1; value < z.size(); ++value) {
+      const std::vector<double>& powers = powers_of(value);
+      for (std::size_t i = 0; i < powers.size(); ++i) moments_[i] += z[value] * powers[i];
+    }
+    double sum = 0.0;
+    for (std::size_t j = 0; j < stehfest.size(); ++j) {
+      double* mu = moments_.data() + j * exponents_.size();
+      mu[0] = 1.0;
+      sum += stehfest[j] / static_cast<double>(j + 1) * transform(mu);
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t exact_terms = 32;
+  static constexpr double gauss_points[] = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
+                                            0.1834346424956498,  0.5255324099163290,  0.7966664774136267,  0.9602898564975363};
+  static constexpr double gauss_weights[] = {0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
+                                             0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+  // V_1 … V_12.
+  static constexpr auto stehfest = [] {
+    constexpr int n = 12;
+    const auto factorial = [](int x) {
+      double product = 1.0;
+      for (int i = 2; i <= x; ++i) product *= i;
+      return product;
+    };
+    std::array<double, n> made{};
+    for (int j = 1; j <= n; ++j) {
+      for (int i = (j + 1) / 2; i <= std::min(j, n / 2); ++i) {
+        double power = 1.0;
+        for (int x = 0; x < n / 2; ++x) power *= i;
+        made[static_cast<std::size_t>(j - 1)] +=
+            ((j + n / 2) % 2 == 0 ? 1 : -1) * power * factorial(2 * i) /
+            (factorial(n / 2 - i) * factorial(i) * factorial(i - 1) * factorial(j - i) * factorial(2 * i - j));
+      }
+    }
+    return made;
+  }();
+
+  // psi^r of one Z for every s and every r.
+  const std::vector<double>& powers_of(std::size_t value) {
+    std::vector<double>& powers = powers_[value];
+    if (!powers.empty()) return powers;
+    for (std::size_t j = 1; j <= stehfest.size(); ++j) {
+      const double s = static_cast<double>(j) * std::numbers::ln2 / time_;
+      const double log_psi = -std::log1p(s / static_cast<double>(value));
+      for (const double r : exponents_) powers.push_back(std::max(std::exp(r * log_psi), 1e-200));
+    }
+    return powers;
+  }
+
+  // One round: the sum over i.
+  double round(double before, double after) const {
+    double sum = 0.0;
+    double product = 1.0;  // after^i before^(S-i) is built from both ends: Horner's scheme in before, with powers of after
+    for (unsigned i = 0; i < sets_; ++i) {
+      product *= after;
+      sum = sum * before + product;
+    }
+    return sum;
+  }
+
+  double transform(const double* mu) const {
+    double sum = 0.0;
+    for (std::size_t r = 0; r < exact_terms; ++r) sum += round(mu[r], mu[r + 1]);
+    // From the sum to the integral: the terms of Euler and Maclaurin up to the first derivative.
+    const double last = round(mu[exact_terms - 1], mu[exact_terms]);
+    sum += (round(mu[exact_terms], mu[exact_terms + 1]) - last) / 24;
+    const double* pairs = mu + exact_terms + 2;
+    for (std::size_t i = 0; i < weights_.size(); ++i) sum += weights_[i] * round(pairs[2 * i], pairs[2 * i + 1]);
+    return sum;
+  }
+
+  double time_;
+  unsigned sets_;
+  std::vector<double> exponents_;            // r: the exact ones, then r and r + 1 for every point of the integral
+  std::vector<double> weights_;              // of the integral
+  std::vector<std::vector<double>> powers_;  // by Z, made when first needed
+  std::vector<double> moments_;
+};
 
 // Equation 10, with `in_word(z)` false positives in a word whose sets have Z_c ~ z.
 template <class InWord>
@@ -143,12 +234,6 @@ double over_all_words(const abf_setting& s, bool with_spread, InWord in_word) {
   return sum * static_cast<double>(s.words) / (static_cast<double>(s.negatives) * s.repeats);
 }
 
-double stationary_rate(const abf_setting& s, bool with_spread) {
-  round_trips trips(s.sets);
-  return over_all_words(s, with_spread,
-                        [&](const std::vector<double>& z) { return before_standstill(z, s) + s.repeats * trips(z); });
-}
-
 }  // namespace
 
 double abf_word_rate(unsigned payload_bits, std::uint64_t keys, unsigned k) {
@@ -157,11 +242,19 @@ double abf_word_rate(unsigned payload_bits, std::uint64_t keys, unsigned k) {
   return fill.mean_rate();
 }
 
-double abf_printed_rate(const abf_setting& setting) { return stationary_rate(setting, false); }
+double abf_printed_rate(const abf_setting& setting) {
+  round_trips trips(setting.sets);
+  return over_all_words(
+      setting, false, [&](const std::vector<double>& z) { return before_standstill(z, setting) + setting.repeats * trips(z); });
+}
 
+// With decimation a false positive changes the set with probability 1/d: time runs d times slower, and d false positives stand
+// behind a change.
 double abf_rate(const abf_setting& setting) {
-  if (setting.sets != 2) return stationary_rate(setting, true);
-  return over_all_words(setting, true, [&](const std::vector<double>& z) { return with_two_sets(z, setting); });
+  const distribution negatives = in_one_word(setting.negatives, setting.words);
+  const double d = setting.decimation;
+  changes_until changes(setting.repeats / d, setting.sets, negatives.first + negatives.chance.size());
+  return over_all_words(setting, true, [&](const std::vector<double>& z) { return d * changes(z); });
 }
 
 result<bloom_shape> abf_shape(const abf_wish& wish) {

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "src/math/word_fill.hpp"
+#include "tamis/math/binomial.hpp"
+
 namespace tamis {
 namespace {
 
@@ -68,6 +71,49 @@ TEST(abf_printed_rate, more_sets_and_fewer_negatives_are_better) {
 
 TEST(abf_rate, is_below_the_printed_one) {
   for (const std::uint64_t ratio : {1u, 2u, 5u, 10u}) EXPECT_LT(abf_rate(figure_4(ratio)), abf_printed_rate(figure_4(ratio)));
+}
+
+// One word with two sets, where the changes until time t have a closed form: with x = Z_1, y = Z_2
+//   t 2xy / (x + y) + x (x - y) / (x + y)^2 (1 - exp(-(x + y) t)).
+TEST(abf_rate, is_the_closed_form_for_two_sets) {
+  constexpr unsigned negatives = 40;
+  word_fill fill(63, 3);
+  for (unsigned n = 0; n < 9; ++n) fill.add_key();
+  std::vector<double> z(negatives + 1);
+  for (unsigned ones = 0; ones <= 63; ++ones) {
+    for (unsigned i = 0; i <= negatives; ++i) {
+      z[i] += fill.chance_of(ones) * binomial_pmf(negatives, fill.rate_with(ones), i);
+    }
+  }
+  for (const double t : {0.01, 0.3, 1.0, 10.0, 300.0}) {
+    double sum = 0.0;
+    for (unsigned x = 1; x <= negatives; ++x) {
+      for (unsigned y = 0; y <= negatives; ++y) {
+        const double both = x + y;
+        const double transient = x * (static_cast<double>(x) - y) / (both * both) * (1 - std::exp(-both * t));
+        sum += z[x] * z[y] * (2.0 * x * y / both * t + transient);
+      }
+    }
+    const double rate =
+        abf_rate({.words = 1, .payload_bits = 63, .k = 3, .sets = 2, .keys = 9, .negatives = negatives, .repeats = t});
+    EXPECT_NEAR(rate / (sum / (negatives * t)), 1.0, 3e-5) << t;
+  }
+}
+
+TEST(abf_rate, more_sets_are_better_and_repeats_help) {
+  for (const unsigned sets : {2u, 4u, 8u}) {
+    double before = 1.0;
+    for (const double t : {0.1, 1.0, 10.0, 100.0, 1e4}) {
+      abf_setting s = figure_4(2);
+      s.repeats = t;
+      s.sets = sets;
+      const double rate = abf_rate(s);
+      EXPECT_LT(rate, before) << sets << ' ' << t;
+      before = rate;
+      s.sets = 2 * sets;
+      EXPECT_LT(abf_rate(s), rate) << sets << ' ' << t;
+    }
+  }
 }
 
 TEST(abf_rate, without_repeats_nothing_can_be_learnt) {
