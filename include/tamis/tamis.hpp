@@ -7,7 +7,6 @@
 #include "tamis/batch/pipeline.hpp"
 #include "tamis/filter/abf.hpp"
 #include "tamis/filter/abf_counting.hpp"
-#include "tamis/filter/abf_detection.hpp"
 #include "tamis/filter/abf_j.hpp"
 #include "tamis/filter/abf_spare.hpp"
 #include "tamis/filter/ascf.hpp"

@@ -21,7 +21,7 @@ struct row {
   void add(const trace_sample& sample, std::uint64_t n, unsigned k) {
     plain += rate_on<never_adapts>(plain_filter(n, k), sample);
     for (std::size_t i = 0; i < std::size(columns); ++i) {
-      adaptive[i] += rate_on<adapts_blindly>(adaptive_filter(n, k, columns[i].sets, columns[i].decimate), sample);
+      adaptive[i] += rate_on<adapts>(adaptive_filter(n, k, columns[i].sets, abf_switch::blind, columns[i].decimate), sample);
     }
   }
 };

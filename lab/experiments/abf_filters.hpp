@@ -29,26 +29,28 @@ inline bloom1 plain_filter(std::uint64_t keys_per_word, unsigned k) {
   return bloom1::create(abf_params(keys_per_word, k)).value();
 }
 
-inline abf adaptive_filter(std::uint64_t keys_per_word, unsigned k, unsigned sets, unsigned decimate = 1) {
-  return abf::create(abf_params(keys_per_word, k, {{"sets", std::to_string(sets)}, {"decimate", std::to_string(decimate)}}))
+enum class abf_switch { checked, blind };  // Algorithm 3, and the paper's evaluation
+
+inline abf adaptive_filter(std::uint64_t keys_per_word, unsigned k, unsigned sets, abf_switch how, unsigned decimate = 1) {
+  return abf::create(abf_params(keys_per_word, k,
+                                {{"sets", std::to_string(sets)},
+                                 {"switch", how == abf_switch::blind ? "blind" : "checked"},
+                                 {"decimate", std::to_string(decimate)}}))
       .value();
 }
 
 // One lookup of a key that is not in. A false positive is reported to the filter, if it learns.
 struct never_adapts {
-  static bool ask(const bloom1& f, digest d) { return f.contains(d); }
-};
-struct adapts_checked {  // Algorithm 3
-  static bool ask(abf& f, digest d) {
-    const bool wrong = f.contains(d);
-    if (wrong) f.adapt(d);
-    return wrong;
+  template <class Filter>
+  static bool ask(const Filter& f, digest d) {
+    return f.contains(d);
   }
 };
-struct adapts_blindly {  // as in the paper's evaluation
-  static bool ask(abf& f, digest d) {
+struct adapts {
+  template <class Filter>
+  static bool ask(Filter& f, digest d) {
     const bool wrong = f.contains(d);
-    if (wrong) f.adapt_blindly(d);
+    if (wrong) f.adapt(d);
     return wrong;
   }
 };

@@ -69,8 +69,8 @@ status run(const experiment_options& options, std::ostream& csv) {
         for (unsigned run = 0; run < options.runs; ++run) {
           const workload_sample sample = draw(keys, keys * ratio, random.split());
           plain.push_back(rate_of<never_adapts>(plain_filter(n, k), sample));
-          blind.push_back(rate_of<adapts_blindly>(adaptive_filter(n, k, 2), sample));
-          checked.push_back(rate_of<adapts_checked>(adaptive_filter(n, k, 2), sample));
+          blind.push_back(rate_of<adapts>(adaptive_filter(n, k, 2, abf_switch::blind), sample));
+          checked.push_back(rate_of<adapts>(adaptive_filter(n, k, 2, abf_switch::checked), sample));
         }
         const abf_setting setting{abf_words, abf_word_bits - 1, k, 2, keys, keys * ratio, repeats, 1};
         const mean_with_error simulated = summarize_runs(blind);

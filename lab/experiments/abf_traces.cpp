@@ -22,8 +22,8 @@ struct row {
   void add(const trace_sample& sample, std::uint64_t n, unsigned k) {
     plain += rate_on<never_adapts>(plain_filter(n, k), sample);
     for (std::size_t i = 0; i < std::size(set_counts); ++i) {
-      blind[i] += rate_on<adapts_blindly>(adaptive_filter(n, k, set_counts[i]), sample);
-      checked[i] += rate_on<adapts_checked>(adaptive_filter(n, k, set_counts[i]), sample);
+      blind[i] += rate_on<adapts>(adaptive_filter(n, k, set_counts[i], abf_switch::blind), sample);
+      checked[i] += rate_on<adapts>(adaptive_filter(n, k, set_counts[i], abf_switch::checked), sample);
     }
   }
 };

@@ -2,8 +2,6 @@
 // bit-based variant on the first trace, at the fast memory of figures 7 to 9, with S = 4 and Algorithm 3. `fresh` is the rate
 // without adaptation, `accesses` the words that a lookup of a key that is in reads.
 
-#include <array>
-
 #include "lab/experiments/abf_filters.hpp"
 #include "lab/experiments/abf_trace.hpp"
 #include "tamis/filter/abf_j.hpp"
@@ -17,17 +15,6 @@ struct variant {
   unsigned bits;   // in each word; 0: the best
 };
 constexpr variant variants[] = {{"bloom-1", 1, 0}, {"bloom-2", 2, 0}, {"bloom-3", 3, 0}, {"bit-based", 4, 1}};
-
-struct asks_once {
-  static bool ask(const abf_j& f, digest d) { return f.contains(d); }
-};
-struct asks_and_adapts {
-  static bool ask(abf_j& f, digest d) {
-    const bool wrong = f.contains(d);
-    if (wrong) f.adapt(d);
-    return wrong;
-  }
-};
 
 abf_j make(const variant& v, std::uint64_t n) {
   filter_params params;
@@ -49,8 +36,8 @@ status run(const experiment_options& options, std::ostream& csv) {
       random_source random(options.seed);
       for (unsigned run = 0; run < options.runs; ++run) {
         const trace_sample sample = sample_flows(traces[0], n * abf_words, random.split());
-        fresh += rate_on<asks_once>(make(v, n), sample) / options.runs;
-        adapted += rate_on<asks_and_adapts>(make(v, n), sample) / options.runs;
+        fresh += rate_on<never_adapts>(make(v, n), sample) / options.runs;
+        adapted += rate_on<adapts>(make(v, n), sample) / options.runs;
       }
       std::string k;
       for (const auto& [name, value] : make(v, n).settings()) k = name == "k" ? value : k;

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
 #include "tamis/base/random.hpp"
 #include "tamis/batch/pipeline.hpp"
 #include "tamis/filter/abf_counting.hpp"
-#include "tamis/filter/abf_detection.hpp"
 #include "tamis/filter/abf_j.hpp"
 #include "tamis/filter/abf_spare.hpp"
 #include "tests/support/bounds.hpp"
@@ -165,24 +165,51 @@ TYPED_TEST(every_abf, shapes_that_differ_are_not_merged) {
   EXPECT_FALSE(f.merge(made<TypeParam>(1000, 8, {{"word", "128"}})).ok());
 }
 
+// Every "maybe" is reported, of members too: the filter finds out itself which of them were wrong.
 TYPED_TEST(every_abf, detects_false_positives_without_a_table) {
-  TypeParam f = filled<TypeParam>(5000, 6);
-  abf_detection<TypeParam> watched(f, 1);
-  std::uint64_t wrong = 0;
-  for (const digest d : strangers(20000)) wrong += watched.contains(d);
-  EXPECT_EQ(watched.checked(), watched.positives());
-  EXPECT_EQ(watched.positives(), watched.detected() + wrong);
-  EXPECT_LT(wrong * 10, watched.detected()) << "with four sets most false positives are rejected by some other set";
-  for (const digest d : keys(5000)) EXPECT_TRUE(watched.contains(d));
+  TypeParam f = filled<TypeParam>(5000, 6, {{"detect", "1"}});
+  const multiset_remote nothing;
+  std::uint64_t detected = 0;
+  std::uint64_t missed = 0;
+  for (const digest d : strangers(20000)) {
+    if (!f.contains(d)) continue;
+    const bool absent = f.certainly_absent(d);
+    const adapt_result answer = f.adapt(d, nothing);
+    ASSERT_EQ(answer, absent ? adapt_result::fixed : adapt_result::unfixable);
+    ASSERT_EQ(f.contains(d), !absent);
+    (absent ? detected : missed) += 1;
+  }
+  EXPECT_LT(missed * 10, detected) << "with four sets most false positives are rejected by some other set";
+  for (const digest d : keys(5000)) ASSERT_EQ(f.adapt(d, nothing), adapt_result::unfixable);
+  EXPECT_TRUE(contains_each(f, keys(5000)));
 }
 
-TYPED_TEST(every_abf, detection_checks_the_share_that_was_asked_for) {
-  TypeParam f = filled<TypeParam>(5000, 6);
-  abf_detection<TypeParam> watched(f, 10);
-  for (const digest d : strangers(20000)) watched.contains(d);
-  for (const digest d : keys(5000)) EXPECT_TRUE(watched.contains(d));
-  EXPECT_EQ(watched.checked(), watched.positives() / 10);
-  EXPECT_GT(watched.detected(), 20u);
+TYPED_TEST(every_abf, detection_checks_every_nth_maybe) {
+  TypeParam f = filled<TypeParam>(5000, 6, {{"detect", "10"}});
+  std::uint64_t reported = 0;
+  std::uint64_t fixed = 0;
+  for (const digest d : strangers(20000)) {
+    if (!f.contains(d)) continue;
+    const bool absent = f.certainly_absent(d);
+    const bool due = ++reported % 10 == 0;
+    ASSERT_EQ(f.adapt(d), due && absent ? adapt_result::fixed : adapt_result::unfixable);
+    fixed += due && absent;
+  }
+  EXPECT_GT(fixed, 20u);
+}
+
+TYPED_TEST(every_abf, table_at_hand_still_knows_members_while_detecting) {
+  TypeParam f = filled<TypeParam>(500, 6, {{"detect", "3"}});
+  const multiset_remote truth(keys(500));
+  for (const digest d : keys(500)) ASSERT_EQ(f.adapt(d, truth), adapt_result::is_member);
+}
+
+TYPED_TEST(every_abf, options_are_in_the_settings_and_in_the_file) {
+  const option_list given = {{"switch", "blind"}, {"decimate", "7"}, {"detect", "9"}};
+  const TypeParam f = filled<TypeParam>(50, 8, given);
+  const option_list settings = f.settings();
+  for (const auto& option : given) EXPECT_EQ(std::count(settings.begin(), settings.end(), option), 1) << option.first;
+  EXPECT_NE(f, filled<TypeParam>(50, 8));
 }
 
 // A RapidCheck property with a fixed seed.
@@ -225,8 +252,9 @@ TYPED_TEST(every_abf, loading_finds_words_that_do_not_belong_to_their_selector) 
   for (const digest d : strangers(300)) f.adapt(d);
   const std::vector<std::byte> bytes = bytes_of_filter(f);
   ASSERT_TRUE(load_from<TypeParam>(bytes).ok());
-  // The active words stand behind capacity, keys, decimation, (j,) sets, k, payload, and the table's width, blocks and length.
-  const std::size_t words_at = 8 + 8 + 4 + (std::same_as<TypeParam, abf_j> ? 4 : 0) + 4 + 4 + 4 + 4 + 8 + 8;
+  // The active words stand behind capacity, keys, switch, decimation, detection, (j,) sets, k, payload, and the table's width,
+  // blocks and length.
+  const std::size_t words_at = 8 + 8 + 3 * 4 + (std::same_as<TypeParam, abf_j> ? 4 : 0) + 4 + 4 + 4 + 4 + 8 + 8;
   for (std::uint64_t bit = 0; bit < f.bits().fast; ++bit) {
     std::vector<std::byte> damaged = bytes;
     damaged[words_at + bit / 8] ^= std::byte{1} << (bit % 8);
@@ -308,7 +336,7 @@ TEST(abf_counting, erasing_and_adapting_in_turn_loses_nothing) {
 }
 
 TEST(abf, blind_switch_goes_round_all_sets) {
-  abf f = filled<abf>(200, 3, {{"sets", "4"}});
+  abf f = filled<abf>(200, 3, {{"sets", "4"}, {"switch", "blind"}});
   const abf before = f;
   const std::vector<digest> wrong = positives(f, 1000);
   ASSERT_FALSE(wrong.empty());
@@ -316,12 +344,27 @@ TEST(abf, blind_switch_goes_round_all_sets) {
   std::uint64_t switches = 0;
   // It moves on only while the key is a positive; once round if all four sets accept it.
   while (f.contains(d) && switches < 4) {
-    const adapt_result answer = f.adapt_blindly(d);
+    const adapt_result answer = f.adapt(d);
     ++switches;
     ASSERT_EQ(answer == adapt_result::fixed, !f.contains(d));
   }
   EXPECT_TRUE(contains_each(f, keys(200)));
   EXPECT_EQ(f == before, f.contains(d));
+}
+
+TEST(abf_j, blind_switch_changes_words_until_the_key_is_gone) {
+  abf_j f = filled<abf_j>(2000, 6, {{"switch", "blind"}});
+  std::uint64_t fixed = 0;
+  std::uint64_t wrong = 0;
+  for (const digest d : strangers(5000)) {
+    if (!f.contains(d)) continue;
+    const adapt_result answer = f.adapt(d);
+    ASSERT_EQ(answer == adapt_result::fixed, !f.contains(d));
+    fixed += answer == adapt_result::fixed;
+    ++wrong;
+  }
+  EXPECT_GT(fixed * 2, wrong) << "two words have to accept it again";
+  EXPECT_TRUE(contains_each(f, keys(2000)));
 }
 
 TEST(abf_j, one_word_is_abf) {

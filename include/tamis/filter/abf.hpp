@@ -14,6 +14,7 @@ struct abf_kind {
       .summary = "Bloom filter with one memory access per lookup that adapts to false positives",
       .paper = abf_paper,
       .options = abf_options,
+      .fixes_last = false,
   };
 };
 using abf = basic_abf<abf_kind>;

@@ -15,6 +15,7 @@ struct abf_counting_kind {
       .summary = "adaptive one-memory-access Bloom filter that deletes: counters in slow memory",
       .paper = abf_paper,
       .options = abf_options,
+      .fixes_last = false,
   };
 };
 using abf_counting = basic_abf<abf_counting_kind>;

@@ -24,74 +24,114 @@ namespace tamis::inline TAMIS_LEVEL {
 inline constexpr std::string_view abf_paper =
     "Reviriego, Sanchez-Macian, Rottenstreich, Larrabeiti: Adaptive one memory access Bloom filters (IEEE TNSM 2022)";
 
+inline constexpr option_info abf_word_option{"word", "32, 64, 128, 256 or 512", "64", "bits of the word that holds a key"};
+inline constexpr option_info abf_sets_option{"sets", "2, 4, 8 or 16", "4",
+                                             "sets of hash functions that a word can choose from"};
+inline constexpr option_info abf_switch_option{"switch", "checked or blind", "checked",
+                                               "to the next set that rejects the key, or to the next one unseen"};
+inline constexpr option_info abf_decimate_option{"decimate", "1 to 1000000", "1", "adapt only to every n-th false positive"};
+inline constexpr option_info abf_detect_option{
+    "detect", "0 to 1000000", "0",
+    "for use without a full table: every n-th maybe that is reported is checked by the other sets; 0: all are wrong ones"};
+
 inline constexpr option_info abf_options[] = {
-    {"word", "32, 64, 128, 256 or 512", "64", "bits of the word that holds a key"},
-    {"sets", "2, 4, 8 or 16", "4", "sets of hash functions that a word can choose from"},
-    {"k", "1 to 16", "best for the size", "bits that a key sets in its word"},
-    {"decimate", "1 to 1000000", "1", "adapt only to every n-th false positive"},
+    abf_word_option,   abf_sets_option,     {"k", "1 to 16", "best for the size", "bits that a key sets in its word"},
+    abf_switch_option, abf_decimate_option, abf_detect_option,
 };
 
-// Adapts only after every d-th false positive of the whole filter. Where the count stands is not part of the filter: it is not
-// saved, and two filters that differ in nothing else are equal.
-class decimation {
+// How a filter reacts to a reported "maybe". Where the counts of decimation and detection stand is not part of the filter: it
+// is not saved, and two filters that differ in nothing else are equal.
+class abf_reaction {
  public:
   static constexpr std::uint32_t most = 1'000'000;
 
-  explicit decimation(std::uint32_t every = 1) : every_(every) {}
-
-  std::uint32_t every() const { return every_; }
-  bool is_due() {
-    if (++seen_ < every_) return false;
-    seen_ = 0;
-    return true;
+  static result<abf_reaction> from(const filter_params& params) {
+    constexpr std::string_view switches[] = {"checked", "blind"};
+    TAMIS_TRY(const std::string how, choice_option(params, "switch", "checked", switches));
+    TAMIS_TRY(const std::uint64_t every, number_option(params, "decimate", 1, 1, most));
+    TAMIS_TRY(const std::uint64_t detect, number_option(params, "detect", 0, 0, most));
+    abf_reaction made;
+    made.blind_ = how == "blind";
+    made.decimate_ = static_cast<std::uint32_t>(every);
+    made.detect_ = static_cast<std::uint32_t>(detect);
+    return made;
   }
 
-  friend bool operator==(const decimation& a, const decimation& b) { return a.every_ == b.every_; }
+  bool detects() const { return detect_ != 0; }
+  option_list settings() const {
+    return {{"switch", blind_ != 0 ? "blind" : "checked"},
+            {"decimate", std::to_string(decimate_)},
+            {"detect", std::to_string(detect_)}};
+  }
+
+  // `is_absent()`: does another set say that the key is not in? `change(blind)`: changes the set, true if the key is rejected
+  // now.
+  template <class IsAbsent, class Change>
+  adapt_result operator()(IsAbsent is_absent, Change change) {
+    if (detects() && !(is_nth(reported_, detect_) && is_absent())) return adapt_result::unfixable;
+    if (!is_nth(wrong_, decimate_)) return adapt_result::unfixable;
+    return change(blind_ != 0) ? adapt_result::fixed : adapt_result::unfixable;
+  }
+
+  friend bool operator==(const abf_reaction& a, const abf_reaction& b) {
+    return a.blind_ == b.blind_ && a.decimate_ == b.decimate_ && a.detect_ == b.detect_;
+  }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.every_);
+    archive(self.blind_, self.decimate_, self.detect_);
   }
   status validate() const {
-    if (every_ >= 1 && every_ <= most) return {};
-    return error{"decimate is " + std::to_string(every_) + ", not 1 to 1000000"};
+    if (blind_ > 1) return error{"the switch is " + std::to_string(blind_) + ", not 0 (checked) or 1 (blind)"};
+    if (decimate_ < 1 || decimate_ > most) return error{"decimate is " + std::to_string(decimate_) + ", not 1 to 1000000"};
+    if (detect_ > most) return error{"detect is " + std::to_string(detect_) + ", not 0 to 1000000"};
+    return {};
   }
 
  private:
-  std::uint32_t every_;
-  std::uint32_t seen_ = 0;
-};
-
-// The options that all of them have.
-struct abf_choices {
-  abf_wish wish;
-  decimation decimate;
-
-  static result<abf_choices> from(const filter_params& params) {
-    constexpr std::string_view widths[] = {"32", "64", "128", "256", "512"};
-    constexpr std::string_view set_counts[] = {"2", "4", "8", "16"};
-    TAMIS_TRY(const std::string word, choice_option(params, "word", "64", widths));
-    TAMIS_TRY(const std::string sets, choice_option(params, "sets", "4", set_counts));
-    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom1_places));
-    TAMIS_TRY(const std::uint64_t every, number_option(params, "decimate", 1, 1, decimation::most));
-    abf_choices made;
-    made.wish.capacity = params.capacity;
-    made.wish.fpr = params.fpr;
-    made.wish.bits_per_key = params.bits_per_key;
-    made.wish.word_bits = static_cast<unsigned>(std::stoul(word));
-    made.wish.sets = static_cast<unsigned>(std::stoul(sets));
-    made.wish.k = static_cast<unsigned>(k);
-    made.decimate = decimation(static_cast<std::uint32_t>(every));
-    return made;
+  static bool is_nth(std::uint32_t& seen, std::uint32_t n) {
+    if (++seen < n) return false;
+    seen = 0;
+    return true;
   }
+
+  std::uint32_t blind_ = 0;
+  std::uint32_t decimate_ = 1;
+  std::uint32_t detect_ = 0;
+  std::uint32_t reported_ = 0;  // since the last one that was checked
+  std::uint32_t wrong_ = 0;     // since the last one that was acted on
 };
+
+// The size that the parameters ask for, without j.
+inline result<abf_wish> abf_wish_from(const filter_params& params) {
+  constexpr std::string_view widths[] = {"32", "64", "128", "256", "512"};
+  constexpr std::string_view set_counts[] = {"2", "4", "8", "16"};
+  TAMIS_TRY(const std::string word, choice_option(params, "word", "64", widths));
+  TAMIS_TRY(const std::string sets, choice_option(params, "sets", "4", set_counts));
+  TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom1_places));
+  abf_wish made;
+  made.capacity = params.capacity;
+  made.fpr = params.fpr;
+  made.bits_per_key = params.bits_per_key;
+  made.word_bits = static_cast<unsigned>(std::stoul(word));
+  made.sets = static_cast<unsigned>(std::stoul(sets));
+  made.k = static_cast<unsigned>(k);
+  return made;
+}
 
 template <class Words>
-option_list abf_settings(const Words& words, const decimation& decimate) {
-  return {{"word", std::to_string(words.width())},
-          {"sets", std::to_string(words.layout().sets())},
-          {"k", std::to_string(words.layout().k())},
-          {"decimate", std::to_string(decimate.every())}};
+result<Words> abf_words(const abf_wish& wish) {
+  TAMIS_TRY(const bloom_shape shape, abf_shape(wish));
+  return Words::make(shape.cells, wish.word_bits, {wish.word_bits, wish.sets, shape.k});
+}
+
+template <class Words>
+option_list abf_settings(const Words& words, const abf_reaction& reaction) {
+  option_list all = {{"word", std::to_string(words.width())},
+                     {"sets", std::to_string(words.layout().sets())},
+                     {"k", std::to_string(words.layout().k())}};
+  for (auto& setting : reaction.settings()) all.push_back(std::move(setting));
+  return all;
 }
 
 template <class Words>
@@ -114,13 +154,11 @@ class basic_abf {
 
   static result<basic_abf> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const abf_choices choices, abf_choices::from(params));
-    TAMIS_TRY(const bloom_shape shape, abf_shape(choices.wish));
+    TAMIS_TRY(const abf_wish wish, abf_wish_from(params));
     basic_abf made;
-    TAMIS_TRY(made.words_,
-              words::make(shape.cells, choices.wish.word_bits, {choices.wish.word_bits, choices.wish.sets, shape.k}));
+    TAMIS_TRY(made.reaction_, abf_reaction::from(params));
+    TAMIS_TRY(made.words_, abf_words<words>(wish));
     made.capacity_ = params.capacity;
-    made.decimate_ = choices.decimate;
     return made;
   }
 
@@ -132,24 +170,20 @@ class basic_abf {
 
   TAMIS_INLINE bool contains(digest d) const { return words_.contains(d); }
 
-  // Requires nothing: a key that is in loses nothing by it. `unfixable` also stands for false positives that the decimation
-  // leaves alone.
+  // Requires nothing: a key that is in loses nothing by it. `unfixable` also stands for what decimation and detection leave
+  // alone. The blind switch changes the word even where that does not help.
   adapt_result adapt(digest d) {
     if (!contains(d)) return adapt_result::not_positive;
-    if (!decimate_.is_due()) return adapt_result::unfixable;
-    return words_.adapt(d) ? adapt_result::fixed : adapt_result::unfixable;
+    return reaction_([&] { return words_.rejected_by_another(d); },
+                     [&](bool blind) { return blind ? words_.adapt_blindly(d) : words_.adapt(d); });
   }
-  // The same beside a full table, which is asked only about keys that no set rejects.
+  // The same beside a full table, which is asked only about keys that no set rejects. Where there is none, and the filter
+  // detects false positives itself, the remote is empty and asking it is cheaper than asking the other sets.
   adapt_result adapt(digest d, const remote auto& stored) {
-    if (contains(d) && !words_.rejected_by_another(d) && holds(stored, d)) return adapt_result::is_member;
+    if (contains(d) && (reaction_.detects() || !words_.rejected_by_another(d)) && holds(stored, d)) {
+      return adapt_result::is_member;
+    }
     return adapt(d);
-  }
-  // The switch of the paper's evaluation, which does not look whether the next set is better. Not an option of adapt, because
-  // it changes the filter even when it does not help.
-  adapt_result adapt_blindly(digest d) {
-    if (!contains(d)) return adapt_result::not_positive;
-    if (!decimate_.is_due()) return adapt_result::unfixable;
-    return words_.adapt_blindly(d) ? adapt_result::fixed : adapt_result::unfixable;
   }
 
   // Section III.B, for use without a full table: is this "maybe" certainly wrong? Reads slow memory.
@@ -179,7 +213,7 @@ class basic_abf {
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const { return words_.rate(); }
   memory_bits bits() const { return {words_.fast_bits(), words_.slow_bits()}; }
-  option_list settings() const { return abf_settings(words_, decimate_); }
+  option_list settings() const { return abf_settings(words_, reaction_); }
 
   // Batches (batch/pipeline.hpp).
   template <class Use>
@@ -192,7 +226,7 @@ class basic_abf {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.keys_, self.decimate_, self.words_);
+    archive(self.capacity_, self.keys_, self.reaction_, self.words_);
   }
 
  private:
@@ -203,7 +237,7 @@ class basic_abf {
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
-  decimation decimate_;
+  abf_reaction reaction_;
   words words_;
 };
 

@@ -22,29 +22,30 @@ class abf_j {
   static constexpr unsigned most_words = 16;
   static constexpr option_info options[] = {
       {"j", "1 to 16", "2", "words of a key"},
-      {"word", "32, 64, 128, 256 or 512", "64", "bits of a word"},
-      {"sets", "2, 4, 8 or 16", "4", "sets of hash functions that a word can choose from"},
+      abf_word_option,
+      abf_sets_option,
       {"k", "1 to 16", "best for the size", "bits that a key sets in each of its words; 1: the bit-based variant"},
-      {"decimate", "1 to 1000000", "1", "adapt only to every n-th false positive"},
+      abf_switch_option,
+      abf_decimate_option,
+      abf_detect_option,
   };
   static constexpr filter_info info{
       .id = "abf-j",
       .summary = "adaptive Bloom filter with j words per key, or bit-based (k=1)",
       .paper = abf_paper,
       .options = options,
+      .fixes_last = false,
   };
 
   static result<abf_j> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(abf_choices choices, abf_choices::from(params));
+    TAMIS_TRY(abf_wish wish, abf_wish_from(params));
     TAMIS_TRY(const std::uint64_t j, number_option(params, "j", 2, 1, most_words));
-    choices.wish.words_per_key = static_cast<unsigned>(j);
-    TAMIS_TRY(const bloom_shape shape, abf_shape(choices.wish));
+    wish.words_per_key = static_cast<unsigned>(j);
     abf_j made;
-    TAMIS_TRY(made.words_,
-              words::make(shape.cells, choices.wish.word_bits, {choices.wish.word_bits, choices.wish.sets, shape.k}));
+    TAMIS_TRY(made.reaction_, abf_reaction::from(params));
+    TAMIS_TRY(made.words_, abf_words<words>(wish));
     made.capacity_ = params.capacity;
-    made.decimate_ = choices.decimate;
     made.j_ = static_cast<unsigned>(j);
     return made;
   }
@@ -65,14 +66,17 @@ class abf_j {
   // Adapts one word after the other until the false positive is gone.
   adapt_result adapt(digest d) {
     if (!contains(d)) return adapt_result::not_positive;
-    if (!decimate_.is_due()) return adapt_result::unfixable;
-    for (unsigned i = 0; i < j_; ++i) {
-      if (words_.adapt(continuation(d, i))) return adapt_result::fixed;
-    }
-    return adapt_result::unfixable;
+    return reaction_([&] { return certainly_absent(d); },
+                     [&](bool blind) {
+                       for (unsigned i = 0; i < j_; ++i) {
+                         const digest part = continuation(d, i);
+                         if (blind ? words_.adapt_blindly(part) : words_.adapt(part)) return true;
+                       }
+                       return false;
+                     });
   }
   adapt_result adapt(digest d, const remote auto& stored) {
-    if (contains(d) && !certainly_absent(d) && holds(stored, d)) return adapt_result::is_member;
+    if (contains(d) && (reaction_.detects() || !certainly_absent(d)) && holds(stored, d)) return adapt_result::is_member;
     return adapt(d);
   }
 
@@ -99,7 +103,7 @@ class abf_j {
   double expected_fpr() const { return std::pow(words_.rate(), j_); }
   memory_bits bits() const { return {words_.fast_bits(), words_.slow_bits()}; }
   option_list settings() const {
-    option_list all = abf_settings(words_, decimate_);
+    option_list all = abf_settings(words_, reaction_);
     all.emplace(all.begin(), "j", std::to_string(j_));
     return all;
   }
@@ -116,7 +120,7 @@ class abf_j {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.keys_, self.decimate_, self.j_, self.words_);
+    archive(self.capacity_, self.keys_, self.reaction_, self.j_, self.words_);
   }
   status validate() const {
     if (j_ >= 1 && j_ <= most_words) return {};
@@ -133,7 +137,7 @@ class abf_j {
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
-  decimation decimate_;
+  abf_reaction reaction_;
   unsigned j_ = 1;
   words words_;
 };

@@ -15,6 +15,7 @@ struct abf_spare_kind {
       .summary = "adaptive one-memory-access Bloom filter that keeps only the unused words as shadows",
       .paper = abf_paper,
       .options = abf_options,
+      .fixes_last = false,
   };
 };
 using abf_spare = basic_abf<abf_spare_kind>;

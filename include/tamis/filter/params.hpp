@@ -37,6 +37,9 @@ struct filter_info {
   std::string_view paper;
   std::span<const option_info> options = {};
   std::uint32_t version = 1;  // of the saved payload: goes up when its encoding changes
+  // For filters that adapt: does adapting to one key leave the keys fixed before alone? If not, some of them are false
+  // positives again, and a filter gains where few absent keys are asked for often.
+  bool fixes_last = true;
 };
 
 // Bits of memory: `fast` is what a lookup may touch, `slow` (mirrors, shadows) may live on the far side.
