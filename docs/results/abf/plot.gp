@@ -1,51 +1,67 @@
 # Draws the charts of docs/results/abf.md from the tables beside it: cd docs/results/abf && gnuplot plot.gp
+# For pictures to look at: gnuplot -e 'kind="png"' plot.gp
+if (!exists("kind")) kind = "svg"
+options(height) = sprintf("size 1080,%d background rgb 'white' font 'sans-serif,12'", height)
+if (kind eq "png") { open(height) = "set terminal pngcairo " . options(height) } else { open(height) = "set terminal svg dynamic " . options(height) }
 set datafile separator ","
-set terminal svg size 1080,640 dynamic background rgb "white" font "sans-serif,12"
 set grid lc rgb "#dddddd"
-set key top left
 set yrange [0:*]
 set format y "%g %%"
+set tics nomirror
+grey = "#777777"; blue = "#1f77b4"; orange = "#ff7f0e"; green = "#2ca02c"
 
-set output "figures-4-5.svg"
-set multiplot layout 2,3 title "False-positive rate against A/N: simulation (points) and model (lines); top N = 8M, bottom N = 12M"
-set xlabel "A/N"
+# One key for all charts of a picture: the first chart has room for it.
+eval open(660)
+set output "figures-4-5." . kind
+set multiplot layout 2,3 margins 0.06,0.98,0.09,0.88 spacing 0.06,0.15 \
+  title "False-positive rate against A/N: simulation (points) and model (lines)"
+set xlabel "A/N" offset 0,0.5
+set xrange [0.5:10.5]
 do for [n in "8 12"] {
   do for [k in "3 4 5"] {
-    set title sprintf("k = %s", k)
+    set title sprintf("N = %s M, k = %s", n, k) offset 0,-0.5
+    if (n eq "8" && k eq "3") { set key bottom right } else { unset key }
     in(a, b) = (a == n && b == k)
-    plot "synthetic.csv" using 3:(in($1,$2) ? 100*$4 : NaN) with points pt 6 lc rgb "#888888" title "bloom1", \
-         "" using 3:(in($1,$2) ? 100*$5 : NaN) with points pt 7 lc rgb "#1f77b4" title "abf, S = 2, blind", \
-         "" using 3:(in($1,$2) ? 100*$9 : NaN) with lines lc rgb "#1f77b4" title "model", \
-         "" using 3:(in($1,$2) ? 100*$8 : NaN) with lines dt 2 lc rgb "#1f77b4" title "as printed"
+    plot "synthetic.csv" using 3:(in($1,$2) ? 100*$4 : NaN) with points pt 6 lc rgb grey title "bloom1", \
+         "" using 3:(in($1,$2) ? 100*$5 : NaN) with points pt 7 lc rgb blue title "abf, S = 2, blind switch", \
+         "" using 3:(in($1,$2) ? 100*$9 : NaN) with lines lc rgb blue title "model", \
+         "" using 3:(in($1,$2) ? 100*$8 : NaN) with lines dt 2 lc rgb blue title "equations as printed"
   }
 }
 unset multiplot
 
-set output "figures-7-9.svg"
-set key top right
+eval open(900)
+set output "figures-7-9." . kind
+set multiplot layout 3,3 margins 0.06,0.98,0.07,0.91 spacing 0.06,0.10 \
+  title "False-positive rate against k on synthetic packet traces, blind switch"
 set xlabel "k"
-set multiplot layout 3,3 title "False-positive rate on synthetic packet traces, blind switch; from the top N = 8M, 12M, 16M"
+set xrange [0.8:6.2]
 do for [n in "8 12 16"] {
   do for [t in "pareto-1.2 pareto-1.1 pareto-1.0"] {
-    set title t
+    set title sprintf("%s, N = %s M", t, n)
+    if (n eq "8" && t eq "pareto-1.2") { set key top right } else { unset key }
     in(a, b) = (a eq t && b == n)
-    plot "traces.csv" using 3:(in(strcol(1),$2) ? 100*$4 : NaN) with linespoints lc rgb "#888888" title "bloom1", \
-         "" using 3:(in(strcol(1),$2) ? 100*$5 : NaN) with linespoints lc rgb "#1f77b4" title "S = 2", \
-         "" using 3:(in(strcol(1),$2) ? 100*$6 : NaN) with linespoints lc rgb "#ff7f0e" title "S = 4", \
-         "" using 3:(in(strcol(1),$2) ? 100*$7 : NaN) with linespoints lc rgb "#2ca02c" title "S = 8"
+    plot "traces.csv" using 3:(in(strcol(1),$2) ? 100*$4 : NaN) with linespoints pt 6 lc rgb grey title "bloom1", \
+         "" using 3:(in(strcol(1),$2) ? 100*$5 : NaN) with linespoints pt 7 ps 0.8 lc rgb blue title "S = 2", \
+         "" using 3:(in(strcol(1),$2) ? 100*$6 : NaN) with linespoints pt 5 ps 0.8 lc rgb orange title "S = 4", \
+         "" using 3:(in(strcol(1),$2) ? 100*$7 : NaN) with linespoints pt 2 ps 0.8 lc rgb green title "S = 8"
   }
 }
 unset multiplot
 
-set output "figure-10.svg"
-set terminal svg size 1080,360 dynamic background rgb "white" font "sans-serif,12"
-set multiplot layout 1,3 title "Decimation on the first trace: d = 1 (solid) and d = 5 (dashed)"
+eval open(400)
+set output "figure-10." . kind
+set multiplot layout 1,3 margins 0.06,0.98,0.15,0.82 spacing 0.06,0.1 \
+  title "Decimation on the first trace, blind switch"
 do for [n in "8 12 16"] {
   set title sprintf("N = %s M", n)
-  plot "decimation.csv" using 2:($1 == n ? 100*$3 : NaN) with linespoints lc rgb "#888888" title "bloom1", \
-       "" using 2:($1 == n ? 100*$4 : NaN) with linespoints lc rgb "#1f77b4" title "S = 2", \
-       "" using 2:($1 == n ? 100*$5 : NaN) with linespoints dt 2 lc rgb "#1f77b4" notitle, \
-       "" using 2:($1 == n ? 100*$6 : NaN) with linespoints lc rgb "#ff7f0e" title "S = 4", \
-       "" using 2:($1 == n ? 100*$7 : NaN) with linespoints dt 2 lc rgb "#ff7f0e" notitle
+  if (n eq "8") { set key top right } else { unset key }
+  plot "decimation.csv" using 2:($1 == n ? 100*$3 : NaN) with linespoints pt 6 lc rgb grey title "bloom1", \
+       "" using 2:($1 == n ? 100*$4 : NaN) with linespoints pt 7 ps 0.8 lc rgb blue title "S = 2, d = 1", \
+       "" using 2:($1 == n ? 100*$5 : NaN) with linespoints pt 7 ps 0.8 dt 2 lc rgb blue title "S = 2, d = 5", \
+       "" using 2:($1 == n ? 100*$6 : NaN) with linespoints pt 5 ps 0.8 lc rgb orange title "S = 4, d = 1", \
+       "" using 2:($1 == n ? 100*$7 : NaN) with linespoints pt 5 ps 0.8 dt 2 lc rgb orange title "S = 4, d = 5", \
+       "" using 2:($1 == n ? 100*$8 : NaN) with linespoints pt 2 ps 0.8 lc rgb green title "S = 8, d = 1", \
+       "" using 2:($1 == n ? 100*$9 : NaN) with linespoints pt 2 ps 0.8 dt 2 lc rgb green title "S = 8, d = 5"
 }
 unset multiplot
