@@ -17,6 +17,7 @@
 // instructions waiting: the second multiplication leaves the place at the top of its lane, where its first bits choose the lane
 // of the word and the next five the bit.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -100,12 +101,18 @@ class selected_places {
   TAMIS_INLINE selected_places(digest d, unsigned set, const word_layout& layout)
       : seeds_(d.low), multipliers_(multipliers_of_set[set].of_place), scale_(layout.scale()), k_(layout.k()) {}
 
-  // Calls `visit` with the bit number of each place in the block, 32 lane + bit; places may coincide.
+  // Calls `visit` with the bit number of each place in the block, 32 lane + bit; places may coincide. A seed that has fewer
+  // than eight places has the last ones.
   template <class Visit>
   TAMIS_INLINE void for_each(Visit visit) const {
-    if (k_ <= places_per_seed) return for_each_of(0, k_, visit);
-    for_each_of(0, places_per_seed, visit);
-    for_each_of(1, k_ - places_per_seed, visit);
+    for (unsigned which = 0; which * places_per_seed < k_; ++which) {
+      const unsigned count = std::min(k_ - which * places_per_seed, places_per_seed);
+      for (unsigned i = places_per_seed - count; i < places_per_seed; ++i) {
+        const std::uint32_t u = seed(which) * place_multipliers[i] >> 16;
+        const std::uint32_t fraction = u * (multipliers_[i] >> 16) & 0xffff;
+        visit((fraction * (scale_ >> 16) >> (27 - lane_bits)) ^ 31);
+      }
+    }
   }
 
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
@@ -141,16 +148,6 @@ class selected_places {
   static constexpr int lane_bits = std::countr_zero(W / 32);
 
   TAMIS_INLINE std::uint32_t seed(unsigned which) const { return static_cast<std::uint32_t>(seeds_ >> (which == 0 ? 0 : 32)); }
-
-  // A seed is asked for its last `count` places.
-  template <class Visit>
-  TAMIS_INLINE void for_each_of(unsigned which, unsigned count, Visit visit) const {
-    for (unsigned i = places_per_seed - count; i < places_per_seed; ++i) {
-      const std::uint32_t u = seed(which) * place_multipliers[i] >> 16;
-      const std::uint32_t fraction = u * (multipliers_[i] >> 16) & 0xffff;
-      visit((fraction * (scale_ >> 16) >> (27 - lane_bits)) ^ 31);
-    }
-  }
 
 #if TAMIS_HAS_AVX2
   TAMIS_INLINE bool all_set_of(const std::uint32_t* block, unsigned which, unsigned count) const {
