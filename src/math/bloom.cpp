@@ -55,13 +55,16 @@ double mean_rate(Rates& rates, std::uint64_t words, std::uint64_t keys) {
   const double reach = 12.0 * std::sqrt(mean) + 40.0;  // the terms beyond are below 1e-20
   const auto first = static_cast<std::uint64_t>(std::max(0.0, mean - reach));
   const std::uint64_t last = std::min(keys, static_cast<std::uint64_t>(mean + reach));
+  if (rates.with_keys(first) == 1.0) return 1.0;  // every word is full: nothing to sum over what may be 10^8 terms
   double term = binomial_pmf(keys, p, first);
   double sum = 0.0;
+  double total = 0.0;  // not quite 1: the first term is off by a factor where there are more keys than a double has digits for
   for (std::uint64_t i = first; i <= last; ++i) {
     sum += term * rates.with_keys(i);
+    total += term;
     term *= static_cast<double>(keys - i) / static_cast<double>(i + 1) * p / (1.0 - p);
   }
-  return sum;
+  return sum / total;
 }
 
 // The fewest words that keep the rate, by bisection: more words never make it worse.

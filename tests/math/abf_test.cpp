@@ -163,6 +163,15 @@ TEST(abf_shape, takes_the_memory_it_is_given) {
   }
 }
 
+// Two words for 2^49 parts of keys are full, which is not 0.999. A word may have about 62 ln(1 / 0.0005) = 471 of them.
+TEST(abf_shape, is_right_for_very_many_keys) {
+  EXPECT_EQ(bloom1_rate(2, 62, std::uint64_t{1} << 49, 1), 1.0);
+  const auto shape =
+      abf_shape({.capacity = std::uint64_t{1} << 48, .fpr = 0.999, .bits_per_key = {}, .sets = 4, .words_per_key = 2}).value();
+  EXPECT_EQ(shape.k, 1u);
+  EXPECT_NEAR(static_cast<double>(std::uint64_t{1} << 49) / static_cast<double>(shape.cells), 471, 10);
+}
+
 TEST(abf_shape, says_what_cannot_be_reached) {
   const auto shape = abf_shape({.capacity = 1000, .fpr = 1e-12, .bits_per_key = {}, .word_bits = 32, .sets = 2});
   ASSERT_FALSE(shape.ok());
