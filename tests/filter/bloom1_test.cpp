@@ -97,7 +97,7 @@ TEST(bloom1, splits_where_eight_places_are_about_right) {
   }
 }
 
-// Both kinds keep the rate that was asked for, at nearly the same size where `auto` prefers the split one.
+// Both kinds keep the rate that was asked for, at nearly the same size where the split one is preferred.
 TEST(bloom1, split_words_cost_little) {
   const auto bits = [](const char* split) {
     bloom1 f = bloom1::create({.capacity = 100000, .fpr = 0.01, .options = {{"split", split}}}).value();

@@ -41,8 +41,7 @@ class bloom1 {
   static constexpr option_info options[] = {
       {"word", "32, 64, 128, 256 or 512", "512", "bits of the word that holds a key"},
       {"k", "1 to 16", "best for the size", "bits that a key sets in its word"},
-      {"split", "auto, yes or no", "auto",
-       "one bit in each eighth of a word of 256 or 512 bits: faster; auto: where it is nearly as small"},
+      {"split", "yes or no", "yes where it is nearly as small", "one bit in each eighth of a word of 256 or 512 bits: faster"},
   };
   static constexpr filter_info info{
       .id = "bloom1",
@@ -54,16 +53,16 @@ class bloom1 {
   static result<bloom1> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
     constexpr std::string_view widths[] = {"32", "64", "128", "256", "512"};
-    constexpr std::string_view splits[] = {"auto", "yes", "no"};
+    constexpr std::string_view splits[] = {"yes", "no"};
     TAMIS_TRY(const std::string word, choice_option(params, "word", "512", widths));
-    TAMIS_TRY(const std::string split, choice_option(params, "split", "auto", splits));
+    TAMIS_TRY(const std::string split, choice_option(params, "split", "", splits));
     TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom1_places));
     const auto width = static_cast<unsigned>(std::stoul(word));
     const bool can_split = block_shape::exists(width, true) && (k == 0 || k == split_bloom1_places);
     if (split == "yes" && !can_split) return error{"bloom1: split=yes needs word=256 or 512 and k=8"};
     TAMIS_TRY(const plan chosen,
               split == "yes" ? split_plan(params, width)
-              : split == "auto" && can_split
+              : split.empty() && can_split
                   ? faster_if_as_small(free_plan(params, width, static_cast<unsigned>(k)), split_plan(params, width))
                   : free_plan(params, width, static_cast<unsigned>(k)));
     bloom1 made;
