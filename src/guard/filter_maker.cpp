@@ -20,8 +20,10 @@ std::uint64_t share_of(std::uint64_t total, std::uint32_t stripes) {
   return static_cast<std::uint64_t>(std::ceil(mean + 4 * std::sqrt(mean)));
 }
 
-std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys) {
-  return keys > capacity - capacity / 4 ? 2 * std::max(keys, capacity) : capacity;
+// A filter that is made because keys are coming should not be full again soon; one that is only made again keeps its size.
+std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys, std::uint64_t room) {
+  const std::uint64_t most = room == 0 ? capacity : capacity - capacity / 4;
+  return keys + room > most ? 2 * std::max(keys + room, capacity) : capacity;
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& 
     return !stopped;
   }));
   if (stopped) return error{behind.name() + ": the rebuild was interrupted"};
-  std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size() + wish.room);
+  std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size(), wish.room);
   for (int attempt = 0; attempt < most_attempts; ++attempt, capacity += capacity / 2) {
     TAMIS_TRY(any_filter filter, make(capacity));
     if (filter.insert_many(found) == found.size()) return filter;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The inside of a guarded_store. guarded_parts.cpp has changes and queries, guarded_snapshot.cpp snapshots,
-// guarded_recovery.cpp opening.
+// The inside of a guarded_store: guarded_changes.cpp, guarded_load.cpp, guarded_queries.cpp, guarded_snapshot.cpp,
+// guarded_recovery.cpp (opening) and guarded_parts.cpp (the rest).
 
 #include <memory>
 #include <thread>
@@ -35,10 +35,13 @@ class guarded_store::parts {
 
   // Applies all or nothing; says how many keys were erased.
   result<std::uint64_t> apply(std::vector<change> changes);
+  // Guarded_load.cpp.  Requires: all are puts.
+  status load(std::vector<change> changes);
 
   result<std::optional<std::string>> get(std::string_view key);
   std::vector<result<std::optional<std::string>>> multi_get(std::span<const byte_view> keys);
   bool may_contain(std::string_view key) const;
+  status scan_keys(std::string_view first, const std::function<bool(std::string_view, std::string_view)>& visit) const;
 
   status snapshot();
   status close();
@@ -72,6 +75,12 @@ class guarded_store::parts {
   status commit(const std::vector<change>& changes);
   status write_to_store(const write_set& set);
   std::uint64_t count(const std::vector<change>& changes);
+
+  // Bulk loads.
+  status load_locked(std::vector<change>& changes);
+  status mark_load();
+  status end_load();  // Requires: every stripe's `writing` is held, or nobody else is there yet
+  result<bool> load_was_interrupted() const;
 
   // Queries.
   std::vector<query> sift(std::span<const byte_view> keys) const;

@@ -75,6 +75,11 @@ status guarded_store::parts::recover() {
   }
   TAMIS_CHECK(take_numbers());
   TAMIS_CHECK(read_manifest());
+  TAMIS_TRY(const bool half_loaded, load_was_interrupted());
+  if (half_loaded) {
+    recovered_.reason = "a bulk load was interrupted";
+    TAMIS_CHECK(end_load());
+  }
   bool used = false;
   for (std::uint32_t i = 0; i < map_.count(); ++i) used |= stripes_[i].number != 0;
   if (!used) return make_empty();

@@ -33,6 +33,15 @@ status guarded_store::write(const write_batch& batch) {
   return {};
 }
 
+status guarded_store::load(const write_batch& puts) {
+  std::vector<parts::change> changes;
+  for (const auto& c : puts.changes_) {
+    if (!c.value) return error{"load: only puts, but the batch erases a key"};
+    changes.push_back({c.key, c.value});
+  }
+  return parts_->load(std::move(changes));
+}
+
 result<std::optional<std::string>> guarded_store::get(byte_view key) { return parts_->get(key.text()); }
 
 result<bool> guarded_store::contains(byte_view key) {
@@ -45,6 +54,9 @@ std::vector<result<std::optional<std::string>>> guarded_store::multi_get(std::sp
 }
 
 bool guarded_store::may_contain(byte_view key) const { return parts_->may_contain(key.text()); }
+status guarded_store::scan_keys(byte_view first, const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  return parts_->scan_keys(first.text(), visit);
+}
 status guarded_store::snapshot() { return parts_->snapshot(); }
 void guarded_store::wait_until_ready() { parts_->wait_until_ready(); }
 

@@ -1,12 +1,10 @@
 #include "tamis/guard/rocksdb_store.hpp"
 
-#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/perf_context.h>
 #include <rocksdb/perf_level.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/statistics.h>
-#include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
 #include <rocksdb/write_batch.h>
 
@@ -14,78 +12,18 @@
 #include <filesystem>
 
 #include "rocksdb_keys.hpp"
+#include "rocksdb_setup.hpp"
 
 namespace tamis {
 namespace {
 
 namespace keys = rocksdb_keys;
-namespace files = std::filesystem;
+using rocksdb_setup::store_error;
 
 constexpr std::size_t scan_read_ahead = std::size_t{2} << 20;
 
 std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
-
-error store_error(const std::string& directory, const rocksdb::Status& reason) {
-  return {directory + ": " + reason.ToString()};
-}
-
-// RocksDB says why it could not open; the two everyday reasons deserve plain words.
-error open_error(const std::string& directory, const rocksdb::Status& reason) {
-  const std::string text = reason.ToString();
-  if (text.find("lock") != std::string::npos) return {directory + ": in use by another process"};
-  if (text.find("column families") != std::string::npos || text.find("Column famil") != std::string::npos) {
-    return {directory + ": a RocksDB database, but not one of tamis"};
-  }
-  return store_error(directory, reason);
-}
-
-// A directory with anything else in it is somebody's.
-status check_directory(const std::string& directory) {
-  std::error_code failed;
-  const files::file_status found = files::status(directory, failed);
-  if (files::exists(found) && !files::is_directory(found)) return error{directory + ": is not a directory"};
-  if (files::exists(found)) {
-    for (const auto& entry : files::directory_iterator(directory, failed)) {
-      if (entry.path().filename() != "db" && entry.path().filename() != "filter") {
-        return error{directory + ": not a store of tamis: it holds '" + entry.path().filename().string() + "'"};
-      }
-    }
-    if (failed) return error{directory + ": cannot list: " + failed.message()};
-  }
-  for (const char* part : {"db", "filter"}) {
-    files::create_directories(files::path(directory) / part, failed);
-    if (failed) return error{directory + ": cannot create: " + failed.message()};
-  }
-  return {};
-}
-
-rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_size = options.block_bytes;
-  table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
-  if (options.bloom_bits_per_key > 0) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(options.bloom_bits_per_key));
-  rocksdb::ColumnFamilyOptions made;
-  made.write_buffer_size = options.buffer_bytes;
-  made.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return made;
-}
-
-rocksdb::DBOptions database_options(const rocksdb_options& options) {
-  rocksdb::DBOptions made;
-  made.create_if_missing = true;
-  made.create_missing_column_families = true;
-  made.use_direct_reads = options.direct_reads;
-  // Rarely written column families would keep every log file alive.
-  made.max_total_wal_size = 4 * options.buffer_bytes;
-  // After an error the store is closed and opened again. RocksDB's own attempts to go on with a log file whose writing failed
-  // end in an assertion of the library (7.8.3).
-  made.max_bgerror_resume_count = 0;
-  made.info_log_level = rocksdb::InfoLogLevel::ERROR_LEVEL;
-  made.keep_log_file_num = 2;
-  if (options.counting) made.statistics = rocksdb::CreateDBStatistics();
-  return made;
-}
 
 }  // namespace
 
@@ -93,11 +31,12 @@ struct rocksdb_store::parts {
   std::string directory;
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> families;  // default, data, oplog, meta
+  std::vector<rocksdb::ColumnFamilyHandle*> families;  // default, data, oplog, perhaps order, meta
 
   rocksdb::ColumnFamilyHandle* data() const { return families[1]; }
   rocksdb::ColumnFamilyHandle* oplog() const { return families[2]; }
-  rocksdb::ColumnFamilyHandle* meta() const { return families[3]; }
+  rocksdb::ColumnFamilyHandle* order() const { return families.size() == 5 ? families[3] : nullptr; }
+  rocksdb::ColumnFamilyHandle* meta() const { return families.back(); }
 
   status answer(const rocksdb::Status& reason) const {
     if (reason.ok()) return {};
@@ -125,6 +64,24 @@ struct rocksdb_store::parts {
     }
     return answer(at->status());
   }
+
+  // A file of entries that RocksDB can take over. `pair_of` gives key and value as they stand in the family.
+  template <class PairOf>
+  result<rocksdb::IngestExternalFileArg> table_file(const std::string& path, rocksdb::ColumnFamilyHandle* family,
+                                                    std::span<const write_set::entry> entries, PairOf pair_of) const {
+    rocksdb::SstFileWriter file(rocksdb::EnvOptions(), db->GetOptions(family), family);
+    TAMIS_CHECK(answer(file.Open(path)));
+    for (const write_set::entry& entry : entries) {
+      const auto [key, value] = pair_of(entry);
+      TAMIS_CHECK(answer(file.Put(key, value)));
+    }
+    TAMIS_CHECK(answer(file.Finish()));
+    rocksdb::IngestExternalFileArg made;
+    made.column_family = family;
+    made.external_files = {path};
+    made.options.move_files = true;
+    return made;
+  }
 };
 
 rocksdb_store::rocksdb_store(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
@@ -134,17 +91,22 @@ rocksdb_store::~rocksdb_store() {
 }
 
 result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& directory, const rocksdb_options& options) {
-  TAMIS_CHECK(check_directory(directory));
+  TAMIS_CHECK(rocksdb_setup::prepare_directory(directory));
   auto made = std::make_unique<parts>();
   made->directory = directory;
-  const rocksdb::DBOptions database = database_options(options);
+  const rocksdb::DBOptions database = rocksdb_setup::database_options(options);
   made->statistics = database.statistics;
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, {}}, {"data", data_options(options)}, {"oplog", {}}, {"meta", {}}};
+  TAMIS_TRY(const std::vector<std::string> names, rocksdb_setup::family_names(directory, options.ordered));
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const std::string& name : names) {
+    families.emplace_back(name, name == "data" ? rocksdb_setup::data_options(options) : rocksdb::ColumnFamilyOptions());
+  }
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(database, directory + "/db", families, &made->families, &db);
-  if (!opened.ok()) return open_error(directory, opened);
+  if (!opened.ok()) return rocksdb_setup::open_error(directory, opened);
   made->db.reset(db);
+  std::error_code ignored;
+  std::filesystem::remove_all(directory + "/load", ignored);  // left by a load that was interrupted
   return std::unique_ptr<rocksdb_store>(new rocksdb_store(std::move(made)));
 }
 
@@ -200,6 +162,10 @@ status rocksdb_store::write(const write_set& changes, bool sync) {
     const std::string key = keys::of_entry(entry.at);
     const auto put = entry.value ? batch.Put(parts_->data(), key, slice(*entry.value)) : batch.Delete(parts_->data(), key);
     TAMIS_CHECK(parts_->answer(put));
+    if (parts_->order() == nullptr) continue;
+    const auto order = entry.value ? batch.Put(parts_->order(), slice(entry.at.key), keys::of_digest(entry.at.hash))
+                                   : batch.Delete(parts_->order(), slice(entry.at.key));
+    TAMIS_CHECK(parts_->answer(order));
   }
   for (const auto& record : changes.records) {
     TAMIS_CHECK(
@@ -220,6 +186,41 @@ status rocksdb_store::write(const write_set& changes, bool sync) {
 }
 
 status rocksdb_store::sync() { return parts_->answer(parts_->db->SyncWAL()); }
+
+status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
+  if (entries.empty()) return {};
+  const std::string folder = parts_->directory + "/load";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return error{folder + ": cannot create: " + failed.message()};
+  std::vector<rocksdb::IngestExternalFileArg> files;
+  TAMIS_TRY(files.emplace_back(), parts_->table_file(folder + "/data", parts_->data(), entries, [](const auto& e) {
+    return std::pair(keys::of_entry(e.at), std::string(*e.value));
+  }));
+  if (parts_->order() != nullptr) {
+    std::vector<write_set::entry> by_key(entries.begin(), entries.end());
+    std::sort(by_key.begin(), by_key.end(), [](const auto& a, const auto& b) { return a.at.key < b.at.key; });
+    TAMIS_TRY(files.emplace_back(), parts_->table_file(folder + "/order", parts_->order(), by_key, [](const auto& e) {
+      return std::pair(std::string(e.at.key), keys::of_digest(e.at.hash));
+    }));
+  }
+  const status taken = parts_->answer(parts_->db->IngestExternalFiles(files));
+  std::filesystem::remove_all(folder, failed);
+  return taken;
+}
+
+status rocksdb_store::scan_keys(std::string_view first, const std::function<bool(const located_key&)>& visit) const {
+  if (parts_->order() == nullptr) return store::scan_keys(first, visit);
+  bool whole = true;
+  TAMIS_CHECK(parts_->walk(parts_->order(), std::string(first), std::nullopt, scan_size::few,
+                           [&](std::string_view key, std::string_view value) {
+                             const std::optional<digest> hash = keys::digest_at(value, 0);
+                             whole = hash.has_value();
+                             return whole && visit({*hash, key});
+                           }));
+  if (!whole) return parts_->damaged("a key");
+  return {};
+}
 
 status rocksdb_store::records(std::uint32_t stripe, std::uint64_t first,
                               const std::function<bool(const oplog_record&)>& visit) const {

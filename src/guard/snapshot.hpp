@@ -71,6 +71,7 @@ std::string describe_filter(const guard_options& options);
 
 inline constexpr std::string_view config_row = "config";
 inline constexpr std::string_view snapshot_rows = "snapshot/";
+inline constexpr std::string_view load_row = "load";  // there while a bulk load is under way
 std::string row_name(std::uint64_t generation);
 std::string snapshot_path(const std::string& directory, std::uint64_t generation);
 

@@ -47,6 +47,11 @@ struct stripe_counts {
   std::atomic<std::uint64_t> adaptations, unfixable, adaptations_left, left_behind, rebuilds;
 };
 
+// Nobody waits for a count, and none orders anything.
+inline void bump(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
+  counter.fetch_add(by, std::memory_order_relaxed);
+}
+
 // Locking rules: `writing` is taken first, by everything that changes the stripe, and held until the store has answered;
 // several stripes are locked in the order of their indices. `probing` guards the filter alone: shared for a lookup, exclusive
 // for the moment of a change. Only holders of `writing` take `probing` exclusively, so they may read the filter without it.

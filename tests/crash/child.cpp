@@ -1,5 +1,5 @@
-// child DIRECTORY SEED STEPS FILTER SYNC SKIPPED: opens the store and does the steps of the workload, saying on descriptor 3
-// what it is about to do and what is done:
+// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED: opens the store and does the steps of the workload, saying on
+// descriptor 3 what it is about to do and what is done:
 //
 //   W way     opened           I i   about to do step i      A i   step i is done
 //   F i       step i failed    S     a snapshot was taken    L     a key in the store is not covered by the filter
@@ -45,7 +45,7 @@ status change(guarded_store& store, const step& todo) {
       batch.erase(each);
     }
   }
-  return store.write(batch);
+  return todo.kind == step::what::load ? store.load(batch) : store.write(batch);
 }
 
 // Does the filter cover what the store holds, at this moment?
@@ -67,7 +67,7 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
   auto guarded = guarded_store::open(behind, options);
   if (!guarded) return say("F guard " + guarded.message()), 1;
   say("W " + std::string(to_string(guarded->recovered().way)));
-  const std::vector<step> steps = workload(seed, length);
+  const std::vector<step> steps = workload(seed, length, given.loads);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     say("I " + std::to_string(i));
     if (steps[i].kind == step::what::snapshot) {
@@ -91,6 +91,7 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
 }  // namespace tamis::crash
 
 int main(int /*count*/, char** given) {
-  return tamis::crash::work(given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
-                            {given[4], given[5][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[6], nullptr, 10))});
+  return tamis::crash::work(
+      given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
+      {given[4], given[5][0] == '1', given[6][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[7], nullptr, 10))});
 }

@@ -13,7 +13,8 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr std::size_t steps = 120;
-constexpr long operations = 250;  // about as many as a run of so many steps has
+constexpr long operations = 250;       // about as many as a run of so many steps has,
+constexpr long load_operations = 420;  // and as many with bulk loads
 
 std::uint32_t without(std::initializer_list<protocol_step> left_out) {
   std::uint32_t sum = 0;
@@ -34,7 +35,7 @@ class crash : public ::testing::Test {
   std::vector<std::string> disturb(const site& base, disturbance how, int runs, std::size_t enough = 10) {
     std::vector<std::string> problems;
     for (int i = 0; i < runs && problems.size() < enough; ++i) {
-      how.operation = 1 + operations * i / runs + i % 3;
+      how.operation = 1 + (base.given().loads ? load_operations : operations) * i / runs + i % 3;
       site victim = base.copy_to(place / "victim");
       victim.run(3000 + static_cast<std::uint64_t>(i), steps, how);
       const std::string problem = victim.verify();
@@ -48,8 +49,12 @@ class crash : public ::testing::Test {
       for (const std::string& problem : disturb(base, how, runs)) ADD_FAILURE() << filter << ", " << how.how << ": " << problem;
     }
   }
-  bool noticed(std::initializer_list<protocol_step> left_out, const disturbance& how, int runs) {
-    site base = aged({});
+  void expect_loads_covered(const disturbance& how, int runs) {
+    const site base = aged({.loads = true});
+    for (const std::string& problem : disturb(base, how, runs)) ADD_FAILURE() << how.how << ": " << problem;
+  }
+  bool noticed(std::initializer_list<protocol_step> left_out, const disturbance& how, int runs, bool loads = false) {
+    site base = aged({.loads = loads});
     base.given().skipped_steps = without(left_out);
     return !disturb(base, how, runs, 1).empty();
   }
@@ -65,8 +70,13 @@ TEST_F(crash, input_output_error) { expect_nothing_wrong({.how = "eio"}, 9); }
 TEST_F(crash, full_disk) { expect_nothing_wrong({.how = "enospc"}, 9); }
 TEST_F(crash, short_write) { expect_nothing_wrong({.how = "short"}, 6); }
 
+TEST_F(crash, kill_among_bulk_loads) { expect_loads_covered({.how = "kill"}, 25); }
+TEST_F(crash, power_cut_among_bulk_loads) { expect_loads_covered({.how = "kill", .current = power::strict}, 25); }
+TEST_F(crash, input_output_error_among_bulk_loads) { expect_loads_covered({.how = "eio"}, 15); }
+TEST_F(crash, full_disk_among_bulk_loads) { expect_loads_covered({.how = "enospc"}, 15); }
+
 TEST_F(crash, many_lives_of_one_store) {
-  site lived = aged({});
+  site lived = aged({.loads = true});
   random_source random(5);
   for (std::uint64_t life = 0; life < 30; ++life) {
     lived.run(100 + life, steps, {.microseconds = 1 + static_cast<long>(random.below(60'000))});
@@ -160,6 +170,16 @@ TEST_F(crash, notices_a_snapshot_that_is_not_synced) {
 
 TEST_F(crash, notices_a_manifest_that_is_written_before_the_file) {
   EXPECT_TRUE(noticed({protocol_step::file_first}, {.how = "kill"}, 80));
+}
+
+TEST_F(crash, notices_a_bulk_load_without_a_marker) {
+  EXPECT_TRUE(noticed({protocol_step::load_marker}, {.how = "kill"}, 140, true));
+}
+
+TEST_F(crash, notices_a_bulk_load_without_a_gap_in_the_records) {
+  site victim = aged({.loads = true, .skipped_steps = without({protocol_step::load_gap})});
+  flip_bytes(snapshot_file(victim.root(), 0), 1);
+  EXPECT_NE(victim.verify(recovery_way::rebuilt), "");
 }
 
 TEST_F(crash, notices_records_that_are_trimmed_to_the_newest_snapshot) {

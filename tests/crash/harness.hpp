@@ -43,12 +43,14 @@ class site {
   child_report run(std::uint64_t seed, std::size_t steps, const disturbance& how = {});
 
   // Opens the store as it is and compares. The answer is empty, or says what is wrong. `expected`: the way of recovery; without
-  // it, the newest snapshot if there has ever been one. Must follow every run, before the next.
+  // it, the newest snapshot if there has ever been one (or a rebuild, after a bulk load that came to no good end). Must follow
+  // every run, before the next.
   std::string verify(std::optional<recovery_way> expected = std::nullopt);
   recovery_way way() const { return way_; }
 
   const std::string& root() const { return root_; }
   settings& given() { return settings_; }
+  const settings& given() const { return settings_; }
   // For stores that were put back to an earlier time: nothing is known about their content but that it must be covered.
   void forget() { content_known_ = false; }
 
@@ -67,6 +69,7 @@ class site {
   std::size_t least_ = 0;  // so many of its steps must have left their trace
   std::size_t most_ = 0;   // and no more than these can have
   bool uncovered_ = false;
+  bool may_rebuild_ = false;  // it ended in a bulk load, or a fault may have kept the load's snapshot from being taken
 };
 
 const registry& known_filters();

@@ -1,5 +1,5 @@
-// crash_long [SEED]: every numbered file operation of a run, disturbed in every way, with every filter taking its turn. Prints
-// a line per way; the exit code is 1 if anything was wrong.
+// crash_long [SEED]: every numbered file operation of a run, disturbed in every way, with every filter taking its turn, half of
+// them with bulk loads. Prints a line per way; the exit code is 1 if anything was wrong.
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +19,7 @@ constexpr int random_kills = 400;
 
 struct tally {
   std::uint64_t runs = 0;
+  std::uint64_t undisturbed = 0;  // ended before the operation or the moment came
   std::uint64_t wrong = 0;
   std::map<std::string, std::uint64_t> ways;
 };
@@ -28,7 +29,7 @@ std::vector<site> make_bases(const scratch& place, std::uint64_t seed) {
   std::vector<site> bases;
   for (const registry_entry& entry : known_filters().entries()) {
     const std::string id(entry.info->id);
-    site base(place / ("base-" + id), {.filter = id, .sync = bases.size() % 2 == 0});
+    site base(place / ("base-" + id), {.filter = id, .sync = bases.size() % 2 == 0, .loads = bases.size() % 4 >= 2});
     if (!base.run(seed + bases.size(), base_steps).snapshot)
       std::printf("%s: there is no snapshot to begin with\n", id.c_str());
     if (const std::string problem = base.verify(); !problem.empty()) {
@@ -47,9 +48,11 @@ class long_run {
   void one(const std::string& name, const disturbance& how, tally& sum) {
     const std::uint64_t number = ++number_;
     site victim = bases_[number % bases_.size()].copy_to(place_ / "victim");
-    victim.run(seed_ + number, steps, how);
+    const child_report report = victim.run(seed_ + number, steps, how);
     const std::string problem = victim.verify();
-    ++sum.runs;
+    const bool ended = report.operations != 0;
+    const bool missed = ended && (how.microseconds != 0 || report.operations < how.operation);
+    ++(missed ? sum.undisturbed : sum.runs);
     ++sum.ways[std::string(to_string(victim.way()))];
     if (problem.empty()) return;
     ++sum.wrong;
@@ -84,7 +87,8 @@ class long_run {
 
  private:
   static std::uint64_t print(const std::string& name, const tally& sum) {
-    std::printf("%-32s %5llu runs, %llu wrong;", name.c_str(), static_cast<unsigned long long>(sum.runs),
+    std::printf("%-32s %5llu disturbed runs (and %llu that ended before), %llu wrong;", name.c_str(),
+                static_cast<unsigned long long>(sum.runs), static_cast<unsigned long long>(sum.undisturbed),
                 static_cast<unsigned long long>(sum.wrong));
     for (const auto& [way, count] : sum.ways) std::printf(" %s %llu", way.c_str(), static_cast<unsigned long long>(count));
     std::printf("\n");

@@ -21,7 +21,7 @@ using content = std::map<std::string, std::string>;
 inline std::string key_of(std::uint64_t number) { return "key " + std::to_string(number); }
 
 struct step {
-  enum class what { put, erase, batch, snapshot, get } kind = what::put;
+  enum class what { put, erase, batch, snapshot, get, load } kind = what::put;
   std::vector<std::pair<std::string, std::optional<std::string>>> changes;
 };
 
@@ -33,7 +33,8 @@ inline std::pair<std::string, std::optional<std::string>> random_change(random_s
   return {std::move(key), std::move(value)};
 }
 
-inline std::vector<step> workload(std::uint64_t seed, std::size_t length) {
+// With `loads`, some of the batches are bulk loads instead. They are larger, and do not erase.
+inline std::vector<step> workload(std::uint64_t seed, std::size_t length, bool loads) {
   random_source random(seed);
   std::vector<step> steps;
   for (std::size_t i = 0; i < length; ++i) {
@@ -47,6 +48,13 @@ inline std::vector<step> workload(std::uint64_t seed, std::size_t length) {
     } else {
       const std::uint64_t changes = dice < 0.24 ? 2 + random.below(5) : 1;
       for (std::uint64_t c = 0; c < changes; ++c) next.changes.push_back(random_change(random, seed * 1'000'000 + i * 10 + c));
+      if (loads && dice < 0.17) {
+        next.kind = step::what::load;
+        for (std::uint64_t c = 0; c < 20; ++c) next.changes.push_back(random_change(random, seed * 1'000'000 + i * 10 + c));
+        std::erase_if(next.changes, [](const auto& change) { return !change.second.has_value(); });
+        steps.push_back(std::move(next));
+        continue;
+      }
       next.kind = changes > 1 ? step::what::batch : next.changes[0].second ? step::what::put : step::what::erase;
     }
     steps.push_back(std::move(next));
@@ -68,6 +76,7 @@ inline void perform(const step& done, content& state) {
 struct settings {
   std::string filter = "counting-bloom";
   bool sync = false;
+  bool loads = false;
   std::uint32_t skipped_steps = 0;
   std::uint64_t hash_secret = 1;
 };

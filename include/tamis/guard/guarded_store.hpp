@@ -53,12 +53,18 @@ class guarded_store {
   status put(byte_view key, byte_view value);
   result<bool> erase(byte_view key);  // was it there?
   status write(const write_batch& batch);
+  // Very many puts at once: sorted into a file that the store takes over, an order of magnitude faster than one by one. Not
+  // atomic: after an error or a crash some of the keys may be there and others not. Writers wait meanwhile.
+  status load(const write_batch& puts);
 
   result<std::optional<std::string>> get(byte_view key);
   result<bool> contains(byte_view key);
   std::vector<result<std::optional<std::string>>> multi_get(std::span<const byte_view> keys);
   // The filter's answer alone: false means certainly not.
   bool may_contain(byte_view key) const;
+  // Keys from `first` on in the order of their bytes, with their values, until `visit` answers false. The store must have been
+  // made `ordered`. Keys that change meanwhile may be seen or not.
+  status scan_keys(byte_view first, const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 
   // Ensures: on success the filter as it is now is on disk; on failure the older snapshots still are.
   status snapshot();

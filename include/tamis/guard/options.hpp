@@ -25,6 +25,8 @@ enum class protocol_step : std::uint32_t {
   file_first = 1 << 7,           // the manifest names a snapshot only after its file is in place
   older_trim = 1 << 8,           // records are trimmed to the older of the kept generations
   hash_check = 1 << 9,           // a store filled through another hash is refused
+  load_marker = 1 << 10,         // a bulk load leaves a marker in the store until it is done
+  load_gap = 1 << 11,            // after a bulk load the records have a gap, which makes older snapshots useless
 };
 
 struct guard_options {

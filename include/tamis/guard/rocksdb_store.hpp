@@ -1,9 +1,10 @@
 #pragma once
 
 // A store in a directory, kept by RocksDB inside this process. Column families: `data` (big-endian digest, then key → value),
-// `oplog` (records) and `meta` (rows). RocksDB's own Bloom filter is off: the filter in front of the store replaces it.
+// `oplog` (records), `meta` (rows) and, if it is ordered, `order` (key → digest). RocksDB's own Bloom filter is off: the filter
+// in front of the store replaces it.
 //
-// The directory is ours alone: it holds `db` (RocksDB) and `filter` (snapshots).
+// The directory is ours alone: it holds `db` (RocksDB), `filter` (snapshots) and, during a bulk load, `load`.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,8 @@ struct rocksdb_options {
   std::uint64_t buffer_bytes = std::uint64_t{64} << 20;  // written entries kept in memory before they go to a file
   bool direct_reads = false;                             // past the operating system's cache: for measuring
   double bloom_bits_per_key = 0;                         // of RocksDB's own filter: for comparing; 0 is off
-  bool counting = false;                                 // keep the counts of `counts()`, for a few per cent of speed
+  bool ordered = false;   // of a new store: also keep the keys in their own order, for scan_keys; a second write per key
+  bool counting = false;  // keep the counts of `counts()`, for a few per cent of speed
 };
 
 // What RocksDB counted since it was opened.
@@ -43,6 +45,8 @@ class rocksdb_store final : public store {
   status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override;
   status write(const write_set& changes, bool sync) override;
   status sync() override;
+  status ingest(std::span<const write_set::entry> entries) override;
+  status scan_keys(std::string_view first, const std::function<bool(const located_key&)>& visit) const override;
   status records(std::uint32_t stripe, std::uint64_t first,
                  const std::function<bool(const oplog_record&)>& visit) const override;
   result<std::uint64_t> last_record(std::uint32_t stripe) const override;

@@ -104,6 +104,18 @@ class store {
   virtual status write(const write_set& changes, bool sync) = 0;
   // Ensures: on success, everything written before survives a power cut.
   virtual status sync() = 0;
+  // Very many puts at once, durably. A crash may leave some of them behind and others not.
+  // Requires: entries with values, in order of digest and key, none twice.
+  virtual status ingest(std::span<const write_set::entry> entries) {
+    write_set set;
+    set.entries.assign(entries.begin(), entries.end());
+    return write(set, true);
+  }
+
+  // Keys from `first` on in the order of their bytes, until `visit` answers false. Most stores have no such order.
+  virtual status scan_keys(std::string_view /*first*/, const std::function<bool(const located_key&)>& /*visit*/) const {
+    return error{name() + ": is not ordered by key"};
+  }
 
   // Records of a stripe from number `first` on, in order, until `visit` answers false.
   virtual status records(std::uint32_t stripe, std::uint64_t first,

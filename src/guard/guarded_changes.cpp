@@ -1,0 +1,166 @@
+// Put, erase and batches: locate, lock, look up, cover, commit, uncover.
+
+#include <algorithm>
+#include <tuple>
+
+#include "guarded_parts.hpp"
+
+namespace tamis {
+namespace {
+
+bool is_put(const auto& c) { return c.value.has_value(); }
+
+}  // namespace
+
+status guarded_store::parts::usable() const {
+  if (!broken_) return {};
+  return error{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again"};
+}
+
+// Finds digests and stripes, sorts by stripe, and keeps the last change of every key.
+void guarded_store::parts::locate(std::vector<change>& changes) const {
+  for (change& c : changes) {
+    c.hash = options_.hash(c.key);
+    c.stripe = map_.index(c.hash);
+  }
+  if (changes.size() < 2) return;
+  const auto place = [](const change& c) { return std::tie(c.hash, c.key); };
+  std::stable_sort(changes.begin(), changes.end(), [&](const change& a, const change& b) { return place(a) < place(b); });
+  const auto kept =
+      std::unique(changes.rbegin(), changes.rend(), [&](const change& a, const change& b) { return place(a) == place(b); });
+  changes.erase(changes.begin(), kept.base());
+}
+
+std::vector<std::unique_lock<std::mutex>> guarded_store::parts::lock_all(const std::vector<change>& changes) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i == 0 || changes[i].stripe != changes[i - 1].stripe) locks.emplace_back(stripes_[changes[i].stripe].writing);
+  }
+  return locks;
+}
+
+status guarded_store::parts::look_up(std::vector<change>& changes) const {
+  for (change& c : changes) {
+    if (home(c.hash).ask(map_.local(c.hash)) == stripe::answer::no) continue;
+    TAMIS_TRY(c.stored, behind_->contains({c.hash, c.key}));
+  }
+  return {};
+}
+
+// Inserts what is new. An entry whose key then does not reach the store is harmless: a "maybe" too many.
+//
+// A filter made new from the store knows nothing of the changes that are under way, so the stripe then starts over.
+status guarded_store::parts::cover(const std::vector<change>& changes) {
+  constexpr int most_rebuilds = 8;
+  int rebuilds = 0;
+  const auto stripe_end = [&](auto first) {
+    return std::find_if(first, changes.end(), [&](const change& c) { return c.stripe != first->stripe; });
+  };
+  for (auto first = changes.begin(); first != changes.end();) {
+    const auto last = stripe_end(first);
+    if (cover_stripe({first, last})) {
+      first = last;
+      continue;
+    }
+    if (++rebuilds > most_rebuilds) return error{options_.filter + ": a stripe's new filter has no room for new keys"};
+    TAMIS_CHECK(rebuild(first->stripe, static_cast<std::uint64_t>(last - first) << rebuilds));
+  }
+  return {};
+}
+
+// False if the stripe needs another filter.
+bool guarded_store::parts::cover_stripe(std::span<const change> changes) {
+  stripe& where = stripes_[changes.front().stripe];
+  for (const change& c : changes) {
+    if (!is_put(c) || c.stored) continue;
+    where.inserts.fetch_add(1);
+    // Without a filter every answer is "maybe", and the scan that makes one will find the key.
+    if (where.filter && !insert(where, map_.local(c.hash))) return false;
+  }
+  return true;
+}
+
+bool guarded_store::parts::insert(stripe& where, digest local) const {
+  const auto attempt = [&] { return where.change([&](auto& filter) { return filter->insert(local); }); };
+  if (attempt() == insert_result::full) {
+    const bool expanded = can_expand_ && where.change([&](auto& filter) { return filter->expand().ok(); });
+    if (!expanded || attempt() == insert_result::full) return false;
+  }
+  // Filters that never refuse get worse instead. One that can grow does so by itself.
+  return can_expand_ || where.filter->keys() <= where.filter->capacity();
+}
+
+void guarded_store::parts::uncover(const std::vector<change>& changes) {
+  for (const change& c : changes) {
+    if (is_put(c) || !c.stored) continue;
+    stripe& where = home(c.hash);
+    if (!can_erase_) {
+      bump(where.counts.left_behind);
+    } else if (where.filter) {
+      where.change([&](auto& filter) { return filter->erase(map_.local(c.hash)); });
+    }
+  }
+}
+
+status guarded_store::parts::write_to_store(const write_set& set) {
+  status written = behind_->write(set, options_.sync);
+  if (!written) broken_ = true;
+  return written;
+}
+
+// Entries and records in one write. Only then do the stripes' numbers move: a number is never used twice, since after a failure
+// nothing more is written.
+status guarded_store::parts::commit(const std::vector<change>& changes) {
+  write_set set;
+  std::vector<std::pair<stripe*, std::uint64_t>> numbers;
+  for (const change& c : changes) {
+    if (!is_put(c) && !c.stored) continue;
+    set.entries.push_back({{c.hash, c.key}, c.value});
+    if (is_put(c) && c.stored) continue;  // a new value: the filter does not change
+    stripe& where = home(c.hash);
+    if (numbers.empty() || numbers.back().first != &where) numbers.emplace_back(&where, where.number);
+    set.records.push_back({c.stripe, ++numbers.back().second, is_put(c) ? operation::insert : operation::erase, c.hash});
+  }
+  if (set.entries.empty()) return {};
+  if (skips(protocol_step::one_write)) {
+    write_set data;
+    std::swap(data.entries, set.entries);
+    TAMIS_CHECK(write_to_store(data));
+  }
+  TAMIS_CHECK(write_to_store(set));
+  for (const auto& [where, number] : numbers) where->number = number;
+  bump(records_, set.records.size());
+  return {};
+}
+
+// Keys that went; keeps the count of keys up to date.
+std::uint64_t guarded_store::parts::count(const std::vector<change>& changes) {
+  std::uint64_t erased = 0;
+  std::uint64_t added = 0;
+  for (const change& c : changes) {
+    erased += !is_put(c) && c.stored;
+    added += is_put(c) && !c.stored;
+  }
+  keys_.fetch_add(added - erased, std::memory_order_relaxed);
+  return erased;
+}
+
+result<std::uint64_t> guarded_store::parts::apply(std::vector<change> changes) {
+  locate(changes);
+  std::uint64_t erased = 0;
+  {
+    const auto locks = lock_all(changes);
+    TAMIS_CHECK(usable());
+    TAMIS_CHECK(look_up(changes));
+    if (skips(protocol_step::late_filter_erase)) uncover(changes);
+    if (!skips(protocol_step::early_filter_insert)) TAMIS_CHECK(cover(changes));
+    TAMIS_CHECK(commit(changes));
+    if (skips(protocol_step::early_filter_insert)) TAMIS_CHECK(cover(changes));
+    if (!skips(protocol_step::late_filter_erase)) uncover(changes);
+    erased = count(changes);
+  }
+  snapshot_if_due();
+  return erased;
+}
+
+}  // namespace tamis

@@ -1,0 +1,122 @@
+// Get and multi_get: the filter, the store if it must be, and what is learnt from a mistake.
+
+#include "guarded_parts.hpp"
+
+namespace tamis {
+
+result<std::optional<std::string>> guarded_store::parts::get(std::string_view key) {
+  const digest hash = options_.hash(key);
+  const stripe& where = home(hash);
+  query asked{hash, where.inserts.load()};
+  asked.answered = where.ask(map_.local(hash));
+  bump(where.counts.queries);
+  if (asked.answered == stripe::answer::no) {
+    bump(where.counts.negatives);
+    return std::optional<std::string>();
+  }
+  TAMIS_TRY(auto value, behind_->get({hash, key}));
+  judge(asked, key, value.has_value());
+  return value;
+}
+
+// Asks the filters about a batch, stripe by stripe, so that each works on many digests at once.
+std::vector<guarded_store::parts::query> guarded_store::parts::sift(std::span<const byte_view> keys) const {
+  std::vector<std::vector<query>> of_stripe(map_.count());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const digest hash = options_.hash(keys[i].text());
+    of_stripe[map_.index(hash)].push_back({hash, home(hash).inserts.load(), i});
+  }
+  std::vector<query> left;
+  std::vector<digest> locals;
+  const auto said = std::make_unique<bool[]>(keys.size());
+  for (std::uint32_t s = 0; s < map_.count(); ++s) {
+    if (of_stripe[s].empty()) continue;
+    locals.clear();
+    for (const query& asked : of_stripe[s]) locals.push_back(map_.local(asked.hash));
+    const stripe::answer maybe = stripes_[s].ask_many(locals, std::span(said.get(), locals.size()));
+    const std::size_t before = left.size();
+    for (std::size_t k = 0; k < locals.size(); ++k) {
+      if (said[k]) left.push_back(of_stripe[s][k]), left.back().answered = maybe;
+    }
+    bump(stripes_[s].counts.queries, locals.size());
+    bump(stripes_[s].counts.negatives, locals.size() - (left.size() - before));
+  }
+  return left;
+}
+
+std::vector<result<std::optional<std::string>>> guarded_store::parts::multi_get(std::span<const byte_view> keys) {
+  std::vector<result<std::optional<std::string>>> answers(keys.size(), std::optional<std::string>());
+  const std::vector<query> left = sift(keys);
+  std::vector<located_key> wanted;
+  wanted.reserve(left.size());
+  for (const query& asked : left) wanted.push_back({asked.hash, keys[asked.index].text()});
+  std::vector<std::optional<std::string>> found(left.size());
+  const status read = behind_->get_many(wanted, found);
+  for (std::size_t k = 0; k < left.size(); ++k) {
+    if (read) judge(left[k], wanted[k].key, found[k].has_value());
+    auto& answer = answers[left[k].index];
+    if (read) {
+      answer = std::move(found[k]);
+    } else {
+      answer = error{read.message()};
+    }
+  }
+  return answers;
+}
+
+bool guarded_store::parts::may_contain(std::string_view key) const {
+  const digest hash = options_.hash(key);
+  return home(hash).ask(map_.local(hash)) != stripe::answer::no;
+}
+
+status guarded_store::parts::scan_keys(std::string_view first,
+                                       const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  status read;
+  TAMIS_CHECK(behind_->scan_keys(first, [&](const located_key& at) {
+    const auto value = behind_->get(at);
+    if (!value) read = error{value.message()};
+    if (!value || !value->has_value()) return value.ok();  // erased meanwhile: go on
+    return visit(at.key, **value);
+  }));
+  return read;
+}
+
+// The store was asked: was the filter wrong?
+void guarded_store::parts::judge(const query& asked, std::string_view key, bool found) {
+  stripe_counts& counts = home(asked.hash).counts;
+  bump(counts.store_reads);
+  if (asked.answered == stripe::answer::unknown) return bump(counts.unguarded);
+  if (found) return;
+  bump(repeats_.again(asked.hash) ? counts.repeated_wrong : counts.first_wrong);
+  if (can_adapt_) adapt(asked, key);
+}
+
+// Adapting is optional, so a busy stripe is left alone.
+void guarded_store::parts::adapt(const query& asked, std::string_view key) {
+  stripe& where = home(asked.hash);
+  const std::unique_lock lock(where.writing, std::try_to_lock);
+  if (!lock) return bump(where.counts.adaptations_left);
+  if (where.inserts.load() != asked.inserts) {
+    // Somebody wrote to the stripe since; perhaps this very key.
+    const result<bool> came = behind_->contains({asked.hash, key});
+    if (!came || *came) return;
+  }
+  adapt_locked(where, asked.hash);
+}
+
+void guarded_store::parts::adapt_locked(stripe& where, digest hash) {
+  if (!where.filter) return;
+  const std::uint32_t index = map_.index(hash);
+  const stripe_remote stored(*behind_, map_, index);
+  try {
+    const adapt_result how = where.change([&](auto& filter) { return filter->adapt(map_.local(hash), remote_ref(stored)); });
+    if (how == adapt_result::fixed) bump(where.counts.adaptations);
+    if (how == adapt_result::unfixable) bump(where.counts.unfixable);
+  } catch (const std::runtime_error&) {
+    // The store could not be read. What the filter made of half an answer is not to be trusted.
+    where.change([](auto& filter) { filter.reset(); });
+    static_cast<void>(rebuild(index, 0));  // if that fails too, the stripe goes on answering "maybe"
+  }
+}
+
+}  // namespace tamis

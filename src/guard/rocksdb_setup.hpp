@@ -1,0 +1,28 @@
+#pragma once
+
+// What is settled before a RocksDB store is there: its directory, its options, and the words for what went wrong.
+
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+
+#include <string>
+#include <vector>
+
+#include "tamis/guard/rocksdb_store.hpp"
+
+namespace tamis::rocksdb_setup {
+
+error store_error(const std::string& directory, const rocksdb::Status& reason);
+// RocksDB says why it could not open; the everyday reasons deserve plain words.
+error open_error(const std::string& directory, const rocksdb::Status& reason);
+
+// Makes the directory if it is not there; refuses one with anything else in it, which is somebody's.
+status prepare_directory(const std::string& directory);
+
+// Which column families to open: those that are there, or those of a new store. Refuses a database that is not ours.
+result<std::vector<std::string>> family_names(const std::string& directory, bool ordered);
+
+rocksdb::DBOptions database_options(const rocksdb_options& options);
+rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options);
+
+}  // namespace tamis::rocksdb_setup
