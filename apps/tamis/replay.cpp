@@ -45,6 +45,8 @@ std::string store_directory(const std::string& store) {
   fail("--store '" + store + "'", "must be memory or rocksdb:DIR");
 }
 
+std::string store_text(const std::string& directory) { return directory.empty() ? "" : "Store: RocksDB in " + directory + "."; }
+
 std::unique_ptr<replay_source> source_of(const flags& given) {
   const hasher hash;
   if (given.members_path.empty() != given.queries_path.empty()) {
@@ -138,7 +140,8 @@ void refuse_false_negatives(const std::vector<contestant>& contestants) {
   }
 }
 
-void report(const replay_result& result, json_target& target, std::optional<file_replacement>& html) {
+void report(const replay_result& result, json_target& target, std::optional<file_replacement>& html,
+            const std::string& html_path) {
   output out;
   if (!target.on_stdout()) print_replay(result, out);
   target.write(replay_json(result), out);
@@ -146,6 +149,7 @@ void report(const replay_result& result, json_target& target, std::optional<file
     const std::string page = replay_html(result);
     must(html->write(std::as_bytes(std::span(page))));
     must(html->commit());
+    if (!target.on_stdout()) out.print("\nReport with charts: {}\n", html_path);
   }
   out.flush();
 }
@@ -171,8 +175,8 @@ void run(const flags& given) {
   const slow_side& store = on_disk ? *on_disk : static_cast<const slow_side&>(truth);
   run_log(*source, truth, store, log, contestants);
 
-  const replay_result result{source->description(), truth.size(), log, contestants};
-  report(result, target, html);
+  const replay_result result{source->description(), store_text(directory), truth.size(), log, contestants};
+  report(result, target, html, given.html_path);
   refuse_false_negatives(contestants);
 }
 

@@ -1,135 +1,100 @@
 #include "replay_html.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 #include "numbers.hpp"
+#include "replay_charts.hpp"
 
 namespace tamis::cli {
 namespace {
 
 constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --paper: #fcfcfa; --ink: #1d2327; --soft: #5c666d; --line: #d9dde0;
-        --first: #7fa8c9; --again: #d1495b; --area: #d1495b33; --good: #2a7f62; }
+:root { color-scheme: light dark; --paper: #fcfcfa; --ink: #1d2327; --soft: #5c666d; --line: #dfe3e6;
+        --first: #8fb0c9; --again: #c8374b; --static: #c8374b; --adaptive: #0b7285; }
 @media (prefers-color-scheme: dark) {
-  :root { --paper: #14181b; --ink: #e8ecee; --soft: #9aa5ac; --line: #313a40;
-          --first: #5b8fb8; --again: #ef6f7f; --area: #ef6f7f40; --good: #5fc39d; }
+  :root { --paper: #14181b; --ink: #e8ecee; --soft: #9aa5ac; --line: #30383e;
+          --first: #5d88ab; --again: #f0707f; --static: #f0707f; --adaptive: #53c7d9; }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 3rem; max-width: 68rem; background: var(--paper); color: var(--ink);
        font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .75rem; }
-h2 { font-size: 1.1rem; margin: 2.25rem 0 .5rem; }
-p { margin: .5rem 0; max-width: 46rem; }
+h2 { font-size: 1.1rem; margin: 2.25rem 0 .25rem; }
+p { margin: .5rem 0; max-width: 48rem; }
 .soft, figcaption { color: var(--soft); font-size: .875rem; }
-.lead { font-size: 1.125rem; }
 figure { margin: 0; }
-.key { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; vertical-align: -1px; margin: 0 .35rem 0 0; }
-.row { display: grid; grid-template-columns: 9rem 1fr 9rem; gap: .25rem 1rem; align-items: center; padding: .5rem 0;
-       border-top: 1px solid var(--line); }
-.name { font-weight: 600; }
-.learns { color: var(--good); font-size: .75rem; font-weight: 400; display: block; }
-.count { font-size: .8125rem; color: var(--soft); font-variant-numeric: tabular-nums; }
+figcaption { margin-bottom: .75rem; }
 svg { display: block; width: 100%; }
-.bar { height: 1.1rem; }
-.time { height: 2.6rem; }
+.key { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; vertical-align: -1px; margin: 0 .35rem 0 0; }
+.key.static, .key.adaptive { height: 3px; vertical-align: 4px; width: 1.2rem; }
+.key.static { background: var(--static); } .key.adaptive { background: var(--adaptive); }
+.key.first { background: var(--first); } .key.again { background: var(--again); }
+figcaption > span { margin-right: 1.25rem; white-space: nowrap; }
+
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 1rem; margin: 1.25rem 0; }
+.card { border-left: 5px solid; padding: .25rem 0 .25rem 1rem; }
+.card strong { font-size: 2rem; line-height: 1.1; }
+.card em { font-style: normal; font-weight: 600; }
+.card.static { border-color: var(--static); } .card.static strong { color: var(--static); }
+.card.adaptive { border-color: var(--adaptive); } .card.adaptive strong { color: var(--adaptive); }
+
+.growth { display: grid; grid-template: var(--height) 1.5rem / 3rem 1fr 1rem 7.5rem; font-size: .8125rem; color: var(--soft);
+          margin-top: 1rem; }
+.scale, .names { position: relative; }
+.scale span, .names span { position: absolute; line-height: 1; transform: translateY(-50%); white-space: nowrap; }
+.scale span { right: .5rem; font-variant-numeric: tabular-nums; }
+.names span { left: .25rem; font-weight: 600; }
+.names .static { color: var(--static); } .names .adaptive { color: var(--adaptive); }
+.plot, .joints { height: 100%; overflow: visible; }
+.grid { stroke: var(--line); vector-effect: non-scaling-stroke; }
+.line, .curve { fill: none; stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+.joint { opacity: .5; vector-effect: non-scaling-stroke; }
+.line.static, .joint.static, .static .curve { stroke: var(--static); }
+.line.adaptive, .joint.adaptive, .adaptive .curve { stroke: var(--adaptive); }
+.along { grid-column: 2; display: flex; justify-content: space-between; padding-top: .25rem; }
+
+.row { display: grid; grid-template-columns: 9rem 1fr 10rem; gap: .25rem 1.25rem; align-items: center; padding: .4rem 0;
+       border-top: 1px solid var(--line); }
+.head { font-size: .8125rem; color: var(--soft); border: 0; align-items: end; }
+.kind { font-size: .875rem; font-weight: 600; padding: .75rem 0 .25rem; }
+.kind.static { color: var(--static); } .kind.adaptive { color: var(--adaptive); }
+.name { font-weight: 600; }
+.count { font-size: .8125rem; color: var(--soft); font-variant-numeric: tabular-nums; }
+.bar { height: 1.1rem; } .time { height: 2.4rem; }
 .first { fill: var(--first); } .again { fill: var(--again); }
-.axis { stroke: var(--line); } .area { fill: var(--area); }
-.curve { fill: none; stroke: var(--again); stroke-width: 2; vector-effect: non-scaling-stroke; }
+.static .area { fill: var(--static); opacity: .2; } .adaptive .area { fill: var(--adaptive); opacity: .2; }
+
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { text-align: right; padding: .3rem .75rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-th { font-weight: 600; color: var(--soft); }
+th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 @media (max-width: 40rem) {
   body { padding-top: 1.25rem; }
-  .row { grid-template-columns: 1fr 6.5rem; }
+  .growth { grid-template-columns: 2.5rem 1fr .75rem 6.75rem; font-size: .75rem; }
+  .row { grid-template-columns: 1fr 8rem; }
   .row .wasted { grid-column: 1 / -1; grid-row: 2; }
+  .head .wasted { display: none; }
 }
 )";
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
-
-std::vector<const contestant*> worst_first(const replay_result& result) {
-  std::vector<const contestant*> order;
-  for (const contestant& c : result.contestants) order.push_back(&c);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const contestant* a, const contestant* b) { return a->false_positives() > b->false_positives(); });
-  return order;
-}
-
-double per_cent_of(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-// First-time and repeated mistakes, end to end; all filters on one scale.
-std::string mistakes_bar(const contestant& c, std::uint64_t most) {
-  const double first = per_cent_of(c.first_time(), most);
-  return fmt::format(R"(<svg class="bar" role="img" aria-label="{} first-time and {} repeated mistakes">)"
-                     R"(<rect class="first" width="{:.3f}%" height="100%"/>)"
-                     R"(<rect class="again" x="{:.3f}%" width="{:.3f}%" height="100%"/></svg>)",
-                     grouped(c.first_time()), grouped(c.repeated()), first, first, per_cent_of(c.repeated(), most));
-}
-
-// The rate in each tenth of the log, on a scale that all filters share.
-std::string rate_curve(const std::array<double, timeline::parts>& rates, double top) {
-  constexpr double width = 100;
-  constexpr double height = 40;
-  std::string points;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    const double rate = std::isfinite(rates[i]) && top > 0 ? rates[i] / top : 0;
-    points +=
-        fmt::format("{:.1f},{:.2f} ", width * static_cast<double>(i) / (timeline::parts - 1), height - 1 - (height - 2) * rate);
-  }
-  return fmt::format(R"(<svg class="time" viewBox="0 0 {0} {1}" preserveAspectRatio="none" role="img" )"
-                     R"(aria-label="rate over time"><line class="axis" y1="{1}" x2="{0}" y2="{1}"/>)"
-                     R"(<polygon class="area" points="0,{1} {2}{0},{1}"/><polyline class="curve" points="{2}"/></svg>)",
-                     width, height, points);
-}
-
-std::string chart(const replay_result& result) {
-  std::uint64_t most = 0;
-  double top = 0;
-  for (const contestant& c : result.contestants) {
-    most = std::max(most, c.false_positives());
-    for (const double rate : rates_over_time(result, c)) top = std::isfinite(rate) ? std::max(top, rate) : top;
-  }
-  std::string rows;
-  for (const contestant* c : worst_first(result)) {
-    rows += fmt::format(R"(<div class="row"><div class="name">{}{}</div><div class="wasted">{}<div class="count">{} in vain: )"
-                        R"({} first-time, {} repeated</div></div><div>{}</div></div>)"
-                        "\n",
-                        escaped(c->name()), c->adapts() ? R"(<span class="learns">learns from mistakes</span>)" : "",
-                        mistakes_bar(*c, most), grouped(c->false_positives()), grouped(c->first_time()), grouped(c->repeated()),
-                        rate_curve(rates_over_time(result, *c), top));
-  }
-  return rows;
+std::string key(std::string_view kind, std::string_view text) {
+  return fmt::format("<span><i class=\"key {}\"></i>{}</span>", kind, text);
 }
 
 std::string figures(const replay_result& result) {
   std::string rows;
-  for (const contestant* c : worst_first(result)) {
-    const double members = static_cast<double>(std::max<std::uint64_t>(1, result.members));
-    rows += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.2f}<td>{:.2f}</tr>\n", escaped(c->name()),
-                        grouped(c->store_reads()), grouped(c->store_reads_avoided()), grouped(c->first_time()),
-                        grouped(c->repeated()), grouped(c->adaptations()), static_cast<double>(c->bits().fast) / members,
-                        static_cast<double>(result.log.queries()) / c->seconds() / 1e6);
+  const double members = static_cast<double>(std::max<std::uint64_t>(1, result.members));
+  for (const contestant* c : report_order(result)) {
+    rows += fmt::format(
+        "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.2f}<td>{:.2f}<td>{:.2f}</tr>\n", escaped(c->name()),
+        grouped(c->store_reads()), grouped(c->store_reads_avoided()), grouped(c->first_time()), grouped(c->repeated()),
+        percent(false_positive_rate(result, *c)), grouped(c->adaptations()), static_cast<double>(c->bits().fast) / members,
+        static_cast<double>(c->bits().slow) / members, static_cast<double>(result.log.queries()) / c->seconds() / 1e6);
   }
-  return "<div class=\"wide\"><table><thead><tr><th>filter<th>store reads<th>reads avoided<th>first-time<th>repeated"
-         "<th>adaptations<th>bits per key<th>million queries per s</tr></thead><tbody>\n" +
+  return "<div class=\"wide\"><table><thead><tr><th>filter<th>store<br>reads<th>reads<br>avoided<th>first-time<br>mistakes"
+         "<th>repeated<br>mistakes<th>false-positive<br>rate<th>adaptations<th>bits<br>per key<th>slow bits<br>per key"
+         "<th>million<br>queries/s</tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
@@ -141,17 +106,26 @@ std::string replay_html(const replay_result& result) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>";
   page += style;
   page += "</style></head><body>\n<h1>What each filter would have cost</h1>\n";
-  page += "<p class=\"lead\">" + escaped(replay_reading(result)) + "</p>\n";
-  page += fmt::format("<p class=\"soft\">{} in the store; {} queries, {} of them for {} that are not in it. {}</p>\n",
+  page += "<p>" + escaped(replay_reading(result)) + "</p>\n";
+  page += summary_cards(result);
+  page += fmt::format("<p class=\"soft\">{} in the store; {} queries, {} of them for {} that are not in it. {} {}</p>\n",
                       counted(result.members, "key"), grouped(result.log.queries()), grouped(result.log.negatives()),
-                      counted(result.log.distinct_negatives(), "different key"), escaped(result.source));
-  page +=
-      "<h2>Store reads in vain, and the rate from the first to the last tenth of the log</h2>\n<figure><figcaption>"
-      "<span class=\"key\" style=\"background:var(--first)\"></span>a mistake made for the first time &ensp;"
-      "<span class=\"key\" style=\"background:var(--again)\"></span>the same mistake again</figcaption>\n";
-  page += chart(result);
+                      counted(result.log.distinct_negatives(), "different key"), escaped(result.source), escaped(result.store));
+  page += "<h2>Store reads in vain, added up along the log</h2>\n<figure><figcaption>" +
+          key("static", "static: the same mistakes again and again") +
+          key("adaptive", "adaptive: a mistake is fixed when it is seen") + "</figcaption>\n";
+  page += growth_chart(result);
+  page += "</figure>\n<h2>Mistakes made for the first time, and again</h2>\n<figure><figcaption>" +
+          key("first", "a mistake made for the first time") + key("again", "the same mistake again") + "</figcaption>\n";
+  page += mistake_rows(result);
   page += "</figure>\n<h2>All figures</h2>\n";
   page += figures(result);
+  page +=
+      "<p class=\"soft\">A query that the filter lets through reads the store; if the key is not there, the read was in vain "
+      "and the "
+      "filter is told so, if it can adapt. Bits per key is the memory of the filter, slow bits what it keeps beside the store. "
+      "Queries per "
+      "second include the store's reads and the adapting.</p>\n";
   return page + "</body></html>\n";
 }
 

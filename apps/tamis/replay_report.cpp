@@ -20,6 +20,10 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
+double false_positive_rate(const replay_result& result, const contestant& c) {
+  return share(c.false_positives(), result.log.negatives());
+}
+
 std::array<double, timeline::parts> rates_over_time(const replay_result& result, const contestant& c) {
   const auto negatives = result.log.negatives_over_time();
   const auto wrong = c.false_positives_over_time();
@@ -101,7 +105,7 @@ void print_rates(const replay_result& result, output& out) {
   for (std::size_t i = 1; i <= timeline::parts; ++i) rates.column(fmt::format("{:>4}", i));
   const auto cell = [unit](double rate) { return std::isfinite(rate) ? fmt::format("{:.0f}", unit * rate) : std::string("-"); };
   for (const contestant& c : result.contestants) {
-    std::vector<std::string> row = {c.name(), cell(share(c.false_positives(), result.log.negatives()))};
+    std::vector<std::string> row = {c.name(), cell(false_positive_rate(result, c))};
     for (const double rate : rates_over_time(result, c)) row.push_back(cell(rate));
     rates.row(std::move(row));
   }
@@ -149,7 +153,7 @@ json replay_json(const replay_result& result) {
                     {"adaptations", c.adaptations()},
                     {"bits_per_key", number_or_null(share(bits.fast, result.members))},
                     {"slow_bits_per_key", number_or_null(share(bits.slow, result.members))},
-                    {"fpr", number_or_null(share(c.false_positives(), result.log.negatives()))},
+                    {"fpr", number_or_null(false_positive_rate(result, c))},
                     {"seconds", c.seconds()},
                     {"queries_per_second", number_or_null(static_cast<double>(result.log.queries()) / c.seconds())},
                     {"fpr_over_time", std::move(rates)}});
@@ -163,7 +167,7 @@ void print_replay(const replay_result& result, output& out) {
   paragraph(fmt::format("{} in the store; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
                         result.log.queries() == 1 ? "1 query" : grouped(result.log.queries()) + " queries",
                         grouped(result.log.negatives()), counted(result.log.distinct_negatives(), "different key")));
-  paragraph(result.source);
+  paragraph(result.source + (result.store.empty() ? "" : " " + result.store));
   out.write('\n');
   print_costs(result, columns, out);
   print_rates(result, out);

@@ -12,6 +12,7 @@ namespace tamis::cli {
 
 struct replay_result {
   std::string source;
+  std::string store;  // what stands behind the filters, in words
   std::uint64_t members;
   const query_log& log;
   std::span<const contestant> contestants;
@@ -19,6 +20,7 @@ struct replay_result {
 
 // False positives among the negative queries in each tenth of the log; not a number where there were none.
 std::array<double, timeline::parts> rates_over_time(const replay_result& result, const contestant& c);
+double false_positive_rate(const replay_result& result, const contestant& c);
 // What the numbers say, in words.
 std::string replay_reading(const replay_result& result);
 

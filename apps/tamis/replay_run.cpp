@@ -20,13 +20,20 @@ void timeline::add(std::uint64_t query) {
   ++counts_[query >> shift_];
 }
 
-std::array<std::uint64_t, timeline::parts> timeline::tenths(std::uint64_t queries) const {
-  std::array<std::uint64_t, parts> sums{};
+std::vector<std::uint64_t> timeline::in_parts(std::uint64_t queries, std::size_t count) const {
+  std::vector<std::uint64_t> sums(count);
   for (std::uint64_t slice = 0; slice < slices && slice << shift_ < queries; ++slice) {
-    sums[static_cast<std::size_t>(static_cast<double>(slice << shift_) / static_cast<double>(queries) * parts)] +=
-        counts_[slice];
+    const double place = static_cast<double>(slice << shift_) / static_cast<double>(queries);
+    sums[static_cast<std::size_t>(place * static_cast<double>(count))] += counts_[slice];
   }
   return sums;
+}
+
+std::array<std::uint64_t, timeline::parts> timeline::tenths(std::uint64_t queries) const {
+  const std::vector<std::uint64_t> sums = in_parts(queries, parts);
+  std::array<std::uint64_t, parts> tenths{};
+  std::copy(sums.begin(), sums.end(), tenths.begin());
+  return tenths;
 }
 
 key_numbers::key_numbers() : slots_(std::size_t{1} << 16) {}

@@ -23,7 +23,8 @@ class timeline {
   static constexpr std::size_t parts = 10;
 
   void add(std::uint64_t query);
-  // What fell into each tenth of a log of that many queries.
+  // What fell into each of so many equal parts of a log of that many queries.
+  std::vector<std::uint64_t> in_parts(std::uint64_t queries, std::size_t count) const;
   std::array<std::uint64_t, parts> tenths(std::uint64_t queries) const;
 
  private:
@@ -94,6 +95,7 @@ class contestant {
   std::uint64_t adaptations() const { return adaptations_; }
   double seconds() const { return std::chrono::duration<double>(busy_).count(); }
   std::array<std::uint64_t, timeline::parts> false_positives_over_time() const { return over_time_.tenths(asked_); }
+  std::vector<std::uint64_t> false_positives_in_parts(std::size_t count) const { return over_time_.in_parts(asked_, count); }
 
  private:
   void look_up(std::span<const digest> queries, const slow_side& store);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "failure.hpp"
 #include "numbers.hpp"
@@ -15,7 +17,7 @@ namespace tamis::cli {
 namespace {
 
 constexpr std::size_t value_bytes = 100;
-constexpr std::size_t batch = 4096;
+constexpr std::size_t batch = std::size_t{1} << 17;
 constexpr const char* loaded_row = "replay";
 
 // Which members these are, whatever their order.
@@ -25,21 +27,30 @@ std::string summary_of(std::span<const digest> members) {
   return fmt::format("{} {:016x} {:016x}", members.size(), sum.high, sum.low);
 }
 
-// Loading ends with a row that says what was loaded; a store without it was left half full.
+constexpr std::string_view unfinished = "unfinished ";
+
+void note(rocksdb_store& store, const std::string& text) {
+  write_set set;
+  set.rows.push_back({loaded_row, text});
+  must(store.write(set, true));
+}
+
+// The row says what is being loaded, so that an interrupted load is finished by the same members only.
 void load(rocksdb_store& store, std::span<const digest> members, const std::string& summary) {
+  note(store, std::string(unfinished) + summary);
   progress bar("loading RocksDB", members.size());
   const std::string value(value_bytes, 'v');
-  for (std::size_t first = 0; first < members.size(); first += batch) {
-    write_set set;
-    const std::size_t last = std::min(first + batch, members.size());
-    for (std::size_t i = first; i < last; ++i) set.entries.push_back({{members[i], ""}, value});
-    must(store.write(set, false));
+  std::vector<digest> sorted(members.begin(), members.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t first = 0; first < sorted.size(); first += batch) {
+    std::vector<write_set::entry> entries;
+    const std::size_t last = std::min(first + batch, sorted.size());
+    for (std::size_t i = first; i < last; ++i) entries.push_back({{sorted[i], ""}, value});
+    must(store.ingest(entries));
     bar.at(last, last);
   }
   must(store.settle());
-  write_set done;
-  done.rows.push_back({loaded_row, summary});
-  must(store.write(done, true));
+  note(store, summary);
 }
 
 std::unique_ptr<rocksdb_store> open_loaded(const std::string& directory, std::span<const digest> members,
@@ -54,7 +65,7 @@ std::unique_ptr<rocksdb_store> open_loaded(const std::string& directory, std::sp
   const auto rows = must(store->rows(loaded_row));
   const std::string summary =
       summary_of(members) + (options.bloom_bits_per_key > 0 ? fmt::format(" {}", options.bloom_bits_per_key) : "");
-  if (rows.empty()) {
+  if (rows.empty() || rows.front().second == std::string(unfinished) + summary) {
     load(*store, members, summary);
   } else if (rows.front().second != summary) {
     fail(part, "holds the members of another replay: give a new directory");
