@@ -30,6 +30,14 @@ def readme_example():
     return examples[0]
 
 
+def guard_example():
+    """The example of docs/guarded-store.md, made a whole program."""
+    block = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "guarded-store.md").read_text(), re.DOTALL).group(1)
+    includes = [line for line in block.splitlines() if line.startswith("#include")]
+    body = [line for line in block.splitlines() if not line.startswith("#include")]
+    return "\n".join([*includes, "int main() {", *body, "}", ""])
+
+
 class Consumer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -49,6 +57,18 @@ class Consumer(unittest.TestCase):
             f"-DCONSUMER_SOURCE={self.source}", f"-DCMAKE_CXX_FLAGS={' '.join(FLAGS)}")
         run("cmake", "--build", build)
         run(build / "consumer")
+
+    def test_find_package_with_guard(self):
+        if "TAMIS_ROCKSDB:BOOL=ON" not in (BUILD / "CMakeCache.txt").read_text().replace("=TRUE", "=ON").replace("=1", "=ON"):
+            self.skipTest("this tamis was built without RocksDB")
+        build = pathlib.Path(self.folder.name) / "guard-build"
+        source = pathlib.Path(self.folder.name) / "guard.cpp"
+        source.write_text(guard_example())
+        run("cmake", "-S", HERE / "consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_GUARD=ON",
+            f"-DCONSUMER_SOURCE={source}", f"-DCMAKE_CXX_FLAGS={' '.join(FLAGS)}")
+        run("cmake", "--build", build)
+        run(build / "consumer", cwd=self.folder.name)
+        self.assertTrue((pathlib.Path(self.folder.name) / "seen" / "db" / "CURRENT").exists())
 
     def test_pkg_config(self):
         folders = [str(path.parent) for path in self.prefix.rglob("tamis.pc")]
