@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 namespace tamis::rocksdb_setup {
@@ -52,7 +53,7 @@ status prepare_directory(const std::string& directory) {
     for (const auto& entry : files::directory_iterator(directory, failed)) {
       const std::string name = entry.path().filename().string();
       if (name != "db" && name != "filter" && name != "load") {
-        return error{directory + ": not a store of tamis: it holds '" + name + "'"};
+        return error{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
       }
     }
     if (failed) return error{directory + ": cannot list: " + failed.message()};
@@ -80,6 +81,23 @@ result<std::vector<std::string>> family_names(const std::string& directory, bool
   if (ordered || found.contains("order")) names.emplace_back("order");
   names.emplace_back("meta");
   return names;
+}
+
+bool put_loaded_file_back(const std::string& directory, const rocksdb::Status& missed) {
+  const std::string text = missed.ToString();
+  std::smatch found;
+  if (text.find("No such file") == std::string::npos) return false;
+  if (!std::regex_search(text, found, std::regex("/([0-9]+)\\.(ldb|sst)"))) return false;
+  const files::path wanted = files::path(directory) / "db" / (found[1].str() + ".sst");
+  // Families are opened in the order in which they were made, so what is missed first belongs to `data`.
+  for (const char* name : {loaded_data, loaded_order}) {
+    std::error_code failed;
+    const files::path kept = files::path(directory) / "load" / name;
+    if (!files::exists(kept, failed) || files::exists(wanted, failed)) continue;
+    files::rename(kept, wanted, failed);
+    return !failed;
+  }
+  return false;
 }
 
 rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options) {

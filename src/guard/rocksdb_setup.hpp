@@ -22,6 +22,13 @@ status prepare_directory(const std::string& directory);
 // Which column families to open: those that are there, or those of a new store. Refuses a database that is not ours.
 result<std::vector<std::string>> family_names(const std::string& directory, bool ordered);
 
+// Files of a bulk load, in the folder `load`.
+inline constexpr const char* loaded_data = "data";
+inline constexpr const char* loaded_order = "order";
+// RocksDB 7.8 deletes a file that it was to take over if it then could not write its manifest to the end, although the manifest
+// may name the file, and such a database does not open. The file is still in `load`. True if one was put where it is missed.
+bool put_loaded_file_back(const std::string& directory, const rocksdb::Status& missed);
+
 rocksdb::DBOptions database_options(const rocksdb_options& options);
 rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options);
 

@@ -98,11 +98,14 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
   made->statistics = database.statistics;
   TAMIS_TRY(const std::vector<std::string> names, rocksdb_setup::family_names(directory, options.ordered));
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  families.reserve(names.size());
   for (const std::string& name : names) {
     families.emplace_back(name, name == "data" ? rocksdb_setup::data_options(options) : rocksdb::ColumnFamilyOptions());
   }
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(database, directory + "/db", families, &made->families, &db);
+  const auto open_it = [&] { return rocksdb::DB::Open(database, directory + "/db", families, &made->families, &db); };
+  rocksdb::Status opened = open_it();
+  while (!opened.ok() && rocksdb_setup::put_loaded_file_back(directory, opened)) opened = open_it();
   if (!opened.ok()) return rocksdb_setup::open_error(directory, opened);
   made->db.reset(db);
   std::error_code ignored;
@@ -185,7 +188,15 @@ status rocksdb_store::write(const write_set& changes, bool sync) {
   return parts_->answer(parts_->db->Write(options, &batch));
 }
 
-status rocksdb_store::sync() { return parts_->answer(parts_->db->SyncWAL()); }
+// Not SyncWAL: that goes past the queue of writers, and if a write fails meanwhile it syncs a log file in which RocksDB wants
+// to be left alone (an assertion). A synced write that says nothing waits for its turn and is told of the error.
+status rocksdb_store::sync() {
+  rocksdb::WriteBatch nothing;
+  TAMIS_CHECK(parts_->answer(nothing.PutLogData("")));
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return parts_->answer(parts_->db->Write(options, &nothing));
+}
 
 status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   if (entries.empty()) return {};
@@ -194,19 +205,20 @@ status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   std::filesystem::create_directories(folder, failed);
   if (failed) return error{folder + ": cannot create: " + failed.message()};
   std::vector<rocksdb::IngestExternalFileArg> files;
-  TAMIS_TRY(files.emplace_back(), parts_->table_file(folder + "/data", parts_->data(), entries, [](const auto& e) {
-    return std::pair(keys::of_entry(e.at), std::string(*e.value));
-  }));
+  TAMIS_TRY(files.emplace_back(),
+            parts_->table_file(folder + "/" + rocksdb_setup::loaded_data, parts_->data(), entries,
+                               [](const auto& e) { return std::pair(keys::of_entry(e.at), std::string(*e.value)); }));
   if (parts_->order() != nullptr) {
     std::vector<write_set::entry> by_key(entries.begin(), entries.end());
     std::sort(by_key.begin(), by_key.end(), [](const auto& a, const auto& b) { return a.at.key < b.at.key; });
-    TAMIS_TRY(files.emplace_back(), parts_->table_file(folder + "/order", parts_->order(), by_key, [](const auto& e) {
-      return std::pair(std::string(e.at.key), keys::of_digest(e.at.hash));
-    }));
+    TAMIS_TRY(files.emplace_back(),
+              parts_->table_file(folder + "/" + rocksdb_setup::loaded_order, parts_->order(), by_key,
+                                 [](const auto& e) { return std::pair(std::string(e.at.key), keys::of_digest(e.at.hash)); }));
   }
-  const status taken = parts_->answer(parts_->db->IngestExternalFiles(files));
+  // After a failure they stay: the next opening may need them.
+  TAMIS_CHECK(parts_->answer(parts_->db->IngestExternalFiles(files)));
   std::filesystem::remove_all(folder, failed);
-  return taken;
+  return {};
 }
 
 status rocksdb_store::scan_keys(std::string_view first, const std::function<bool(const located_key&)>& visit) const {
