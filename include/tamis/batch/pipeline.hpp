@@ -8,6 +8,9 @@
 //   prefetch(digest)      for filters without views: asks for what contains() reads first
 //   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() touches, if that is more
+//   with_updates(use)     calls `use` with a view that has view.insert(probe) and view.erase(probe) instead of test, and
+//                         view.prefetch_more(probe): half way, when what prefetch asked for has arrived, for what an insert
+//                         will read after that
 
 #include <array>
 #include <cassert>
@@ -89,6 +92,22 @@ TAMIS_INLINE void update_all(const F& f, std::span<const digest> digests, Update
   }
 }
 
+// The same for views of updates: every digest is located once, batch_group digests before its turn. `more` is called half way.
+template <class View, class More, class Update>
+TAMIS_INLINE void update_probes(const View& view, std::span<const digest> digests, More more, Update update) {
+  std::array<decltype(view.locate(digest())), batch_group> ahead;
+  const auto fetch = [&](std::size_t i) {
+    ahead[i % batch_group] = view.locate(digests[i]);
+    view.prefetch(ahead[i % batch_group]);
+  };
+  for (std::size_t i = 0; i < std::min(batch_group, digests.size()); ++i) fetch(i);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    update(i, ahead[i % batch_group]);
+    if (i + batch_group < digests.size()) fetch(i + batch_group);
+    if (i + batch_group / 2 < digests.size()) more(ahead[(i + batch_group / 2) % batch_group]);
+  }
+}
+
 }  // namespace detail
 
 // out[i] = f.contains(digests[i]).  Requires: out is as long as digests.
@@ -112,14 +131,20 @@ template <filter F>
 std::size_t insert_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
   assert(out.empty() || out.size() >= digests.size());
   std::size_t inserted = 0;
-  const auto use = [&](auto insert) {
-    detail::update_all(f, digests, [&](std::size_t i) {
-      const bool in = insert(digests[i]) == insert_result::inserted;
-      inserted += in;
-      if (!out.empty()) out[i] = in;
-    });
+  const auto note = [&](std::size_t i, insert_result result) {
+    const bool in = result == insert_result::inserted;
+    inserted += in;
+    if (!out.empty()) out[i] = in;
   };
-  if constexpr (requires { f.with_inserter(use); }) {
+  const auto use = [&](auto insert) { detail::update_all(f, digests, [&](std::size_t i) { note(i, insert(digests[i])); }); };
+  const auto use_probes = [&](const auto& view) {
+    detail::update_probes(
+        view, digests, [&](const auto& probe) { view.prefetch_more(probe); },
+        [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
+  };
+  if constexpr (requires { f.with_updates(use_probes); }) {
+    f.with_updates(use_probes);
+  } else if constexpr (requires { f.with_inserter(use); }) {
     f.with_inserter(use);
   } else {
     use([&f](digest d) { return f.insert(d); });
@@ -132,11 +157,20 @@ template <erasable F>
 std::size_t erase_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
   assert(out.empty() || out.size() >= digests.size());
   std::size_t erased = 0;
-  detail::update_all(f, digests, [&](std::size_t i) {
-    const bool gone = f.erase(digests[i]) == erase_result::erased;
+  const auto note = [&](std::size_t i, erase_result result) {
+    const bool gone = result == erase_result::erased;
     erased += gone;
     if (!out.empty()) out[i] = gone;
-  });
+  };
+  const auto use_probes = [&](const auto& view) {
+    detail::update_probes(
+        view, digests, [](const auto&) {}, [&](std::size_t i, const auto& probe) { note(i, view.erase(probe)); });
+  };
+  if constexpr (requires { f.with_updates(use_probes); }) {
+    f.with_updates(use_probes);
+  } else {
+    detail::update_all(f, digests, [&](std::size_t i) { note(i, f.erase(digests[i])); });
+  }
   return erased;
 }
 

@@ -21,7 +21,7 @@
 //   visit, fits(m) → status                    saved, and checked when it is loaded
 
 #include <algorithm>
-#include <memory>
+#include <bit>
 #include <string>
 
 #include "tamis/filter/concepts.hpp"
@@ -67,7 +67,8 @@ class cuckoo_filter {
   insert_result insert(digest d) {
     return table_.with_access(
         [](auto table, auto* self, auto high, auto low) {
-          return self->insert_into(table, {high, low});
+          const updates<decltype(table)> view{{table, self->addressing_}, *self};
+          return view.insert(view.locate({high, low}));
         },
         this, d.high, d.low);
   }
@@ -84,7 +85,8 @@ class cuckoo_filter {
   erase_result erase(digest d) {
     return table_.with_access(
         [](auto table, auto* self, auto high, auto low) {
-          return self->erase_from(table, {high, low});
+          const updates<decltype(table)> view{{table, self->addressing_}, *self};
+          return view.erase(view.locate({high, low}));
         },
         this, d.high, d.low);
   }
@@ -92,10 +94,9 @@ class cuckoo_filter {
   // Equal fingerprints in the two buckets: the copies of the key and those of keys that look like it.
   std::uint64_t count(digest d) const {
     return table_.with_access([this, d](const auto& table) -> std::uint64_t {
-      const auto& lanes = table.lanes();
-      const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
-      const auto pattern = lanes.repeat(fingerprint);
-      return lanes.how_many(lanes.equal(table.load(first), pattern)) + lanes.how_many(lanes.equal(table.load(second), pattern));
+      const view probes{table, addressing_};
+      const auto at = probes.locate(d);
+      return popcount(probes.pair(at).equal(at.fingerprint));
     });
   }
 
@@ -110,27 +111,25 @@ class cuckoo_filter {
   std::uint64_t slots() const { return table_.slots(); }
 
   // Batches (batch/pipeline.hpp): the width is chosen once, and a probe is found, prefetched and tested in separate steps.
+  struct probe {
+    std::uint64_t first;
+    std::uint64_t second;
+    std::uint64_t fingerprint;
+  };
   template <class Table>
   struct view {
-    struct probe {
-      std::uint64_t first;
-      std::uint64_t second;
-      typename Table::word pattern;
-    };
-
     TAMIS_INLINE probe locate(digest d) const {
       const std::uint64_t first = addressing.first(d);
       const std::uint64_t fingerprint = nonzero_fingerprint(d, table.lanes().slot_mask());
-      return {first, addressing.second(first, fingerprint), table.lanes().repeat(fingerprint)};
+      return {first, addressing.second(first, fingerprint), fingerprint};
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
       table.prefetch(p.first);
       table.prefetch(p.second);
     }
+    TAMIS_INLINE bucket_pair<Table> pair(const probe& p) const { return {table, p.first, p.second}; }
     // No branch after the first bucket: it would be mispredicted for half of the keys that are in.
-    TAMIS_INLINE bool test(const probe& p) const {
-      return table.lanes().any_equal(table.load(p.first), table.load(p.second), p.pattern);
-    }
+    TAMIS_INLINE bool test(const probe& p) const { return pair(p).any_equal(p.fingerprint); }
 
     Table table;
     Addressing addressing;
@@ -143,10 +142,53 @@ class cuckoo_filter {
     table_.with_access([&](const auto& table) { use(view{table, addressing_}); });
   }
 
-  TAMIS_INLINE void prefetch_insert(digest d) const {
-    const auto [first, second, fingerprint] = places(d, (std::uint64_t{1} << table_.width()) - 1);
-    table_.prefetch(first);
-    table_.prefetch(second);
+  // The same for batches of inserts and erases.
+  template <class Table>
+  struct updates : view<Table> {
+    TAMIS_INLINE insert_result insert(const probe& p) const {
+      const unsigned empty = this->pair(p).empty();
+      slot_place place = slot_at(p, slot_of_emptier_bucket[empty]);
+      if (empty == 0) {
+        place = cuckoo_make_room(this->table, p.first, p.second, [places = self.addressing_](auto bucket, auto fingerprint) {
+          return places.alternate(bucket, fingerprint);
+        });
+        if (!place.exists) return insert_result::full;
+      }
+      this->table.set(place.bucket, place.offset, p.fingerprint);
+      ++self.keys_;
+      return insert_result::inserted;
+    }
+    // If both buckets are full, the search will read where their fingerprints can go.
+    TAMIS_INLINE void prefetch_more(const probe& p) const {
+      if (!self.is_crowded() || this->pair(p).empty() != 0) return;
+      for (const std::uint64_t bucket : {p.first, p.second}) {
+        const auto slots = this->table.load(bucket);
+        for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
+          const std::uint64_t fingerprint = this->table.lanes().get(slots, slot * this->table.lanes().width());
+          this->table.prefetch(this->addressing.alternate(bucket, fingerprint));
+        }
+      }
+    }
+    TAMIS_INLINE erase_result erase(const probe& p) const {
+      const unsigned equal = this->pair(p).equal(p.fingerprint);
+      if (equal == 0) return erase_result::absent;
+      const slot_place place = slot_at(p, static_cast<unsigned>(std::countr_zero(equal)));
+      this->table.set(place.bucket, place.offset, 0);
+      --self.keys_;
+      return erase_result::erased;
+    }
+
+    // Slot 0 to 7 of the pair.
+    TAMIS_INLINE slot_place slot_at(const probe& p, unsigned slot) const {
+      return {slot < slots_per_bucket ? p.first : p.second, slot % slots_per_bucket * this->table.lanes().width(), true};
+    }
+
+    cuckoo_filter& self;
+  };
+
+  template <class Use>
+  void with_updates(Use use) {
+    table_.with_access([&](auto table) { use(updates<decltype(table)>{{table, addressing_}, *this}); });
   }
 
   friend bool operator==(const cuckoo_filter&, const cuckoo_filter&) = default;
@@ -164,60 +206,8 @@ class cuckoo_filter {
   }
 
  private:
-  struct key_places {
-    std::uint64_t first;
-    std::uint64_t second;
-    std::uint64_t fingerprint;
-  };
-  TAMIS_INLINE key_places places(digest d, std::uint64_t largest_fingerprint) const {
-    const std::uint64_t fingerprint = nonzero_fingerprint(d, largest_fingerprint);
-    const std::uint64_t first = addressing_.first(d);
-    return {first, addressing_.second(first, fingerprint), fingerprint};
-  }
-
-  template <class Table>
-  TAMIS_INLINE insert_result insert_into(const Table table, digest d) {
-    const auto& lanes = table.lanes();
-    const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
-    const auto empty_first = lanes.empty(table.load(first));
-    const auto empty_second = lanes.empty(table.load(second));
-    // The emptier bucket: fewer inserts will need a search.
-    const bool use_second = lanes.how_many(empty_second) > lanes.how_many(empty_first);
-    const auto empty = use_second ? empty_second : empty_first;
-    slot_place place{use_second ? second : first, 0, true};
-    if (empty != 0) {
-      place.offset = lanes.first(empty);
-    } else {
-      place = make_room(table, first, second);
-      if (!place.exists) return insert_result::full;
-    }
-    table.set(place.bucket, place.offset, fingerprint);
-    ++keys_;
-    return insert_result::inserted;
-  }
-
-  template <class Table>
-  TAMIS_INLINE erase_result erase_from(const Table table, digest d) {
-    const auto& lanes = table.lanes();
-    const auto [first, second, fingerprint] = places(d, lanes.slot_mask());
-    const auto pattern = lanes.repeat(fingerprint);
-    const auto in_first = lanes.equal(table.load(first), pattern);
-    const auto in_second = lanes.equal(table.load(second), pattern);
-    if ((in_first | in_second) == 0) return erase_result::absent;
-    const bool use_first = in_first != 0;
-    table.set(use_first ? first : second, lanes.first(use_first ? in_first : in_second), 0);
-    --keys_;
-    return erase_result::erased;
-  }
-
-  template <class Table>
-  TAMIS_NOINLINE slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second) const {
-    const auto alternate = [places = addressing_](auto bucket, auto fingerprint) {
-      return places.alternate(bucket, fingerprint);
-    };
-    cuckoo_search search;  // its 33 KiB stay uninitialised
-    return search.make_room(table, first, second, alternate);
-  }
+  // Searches are frequent.
+  TAMIS_INLINE bool is_crowded() const { return keys_ > table_.slots() / 4 * 3; }
 
   friend stored_access;
   cuckoo_filter() = default;

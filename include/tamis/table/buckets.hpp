@@ -29,6 +29,7 @@ inline constexpr unsigned slots_per_bucket = 4;
 inline constexpr unsigned least_slot_bits = 4;
 inline constexpr unsigned most_slot_bits = 32;
 inline constexpr unsigned most_narrow_bits = 16;  // up to here a bucket fits one 64-bit word
+inline constexpr unsigned most_spread_bits = 25;  // up to here a slot and the bits before it in its first byte fit 32 bits
 
 namespace detail {
 
@@ -51,11 +52,13 @@ inline constexpr auto every_slot_of = [] {
 }  // namespace detail
 
 // Arithmetic on the four slots of a bucket that lie side by side from bit 0 of a Word; the bits above may be anything. A slot
-// is named by its offset: the bit at which it begins. Width is f, or dynamic_width: then it is chosen at run time.
-template <class Word, unsigned Width>
+// is named by its offset: the bit at which it begins. Width is f, or dynamic_width: then it is chosen at run time, up to Most.
+template <class Word, unsigned Width, unsigned Most = sizeof(Word) == 8 ? most_narrow_bits : most_slot_bits>
 class slot_lanes {
  public:
   using word = Word;
+  static constexpr unsigned fixed_width = Width;
+  static constexpr unsigned most_width = Width == dynamic_width ? Most : Width;
   static constexpr bool is_even = Width != dynamic_width && Width % 2 == 0;  // buckets begin at whole bytes
 
   TAMIS_INLINE constexpr explicit slot_lanes(unsigned width) {
@@ -97,6 +100,14 @@ class slot_lanes {
     } else {
       return popcount(static_cast<std::uint64_t>(top_bits)) + popcount(static_cast<std::uint64_t>(top_bits >> 64));
     }
+  }
+
+  // One bit for each slot of such a mask: bit 0 for the first, bit 3 for the last.
+  TAMIS_INLINE constexpr unsigned mask(Word top_bits) const {
+    unsigned bits = 0;
+    for (unsigned slot = 0; slot < slots_per_bucket; ++slot)
+      bits |= static_cast<unsigned>(get(top_bits, slot * width()) != 0) << slot;
+    return bits;
   }
 
   // The offset of the first slot of such a mask.  Requires: it is not zero.
@@ -180,12 +191,14 @@ class bucket_access {
 
   TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(first_byte(bucket)); }
 
- private:
-  TAMIS_INLINE std::uint64_t first_bit(std::uint64_t bucket) const { return bucket * (slots_per_bucket * lanes_.width()); }
+  // Of odd widths, an odd bucket begins at bit 4 of it.
   TAMIS_INLINE Byte* first_byte(std::uint64_t bucket) const {
     if constexpr (Lanes::is_even) return bytes_ + bucket * (lanes_.width() / 2);
     return bytes_ + bucket * lanes_.width() / 2;
   }
+
+ private:
+  TAMIS_INLINE std::uint64_t first_bit(std::uint64_t bucket) const { return bucket * (slots_per_bucket * lanes_.width()); }
   TAMIS_INLINE static std::uint64_t load_word(const Byte* from) {
     std::uint64_t loaded;
     std::memcpy(&loaded, from, sizeof loaded);
@@ -203,21 +216,23 @@ template <class Byte, class Use, class... Args>
 TAMIS_NOINLINE auto with_unusual_width(Byte* bytes, unsigned width, Use use, Args... args) {
   if (width <= most_narrow_bits)
     return use(bucket_access<Byte, slot_lanes<std::uint64_t, dynamic_width>>(bytes, width), args...);
+#if TAMIS_HAS_AVX2
+  if (width <= most_spread_bits)
+    return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width, most_spread_bits>>(bytes, width), args...);
+#endif
   return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width>>(bytes, width), args...);
 }
 
 template <unsigned Width, class Byte>
 using usual_access = bucket_access<Byte, slot_lanes<std::uint64_t, Width>>;
 
-// The usual widths (whole and half bytes, and what rates of 1 % and 0.1 % need) as compile-time constants, the others at run
-// time. Not a switch: its jump table would cost every lookup more than these comparisons do.
+// The usual widths as compile-time constants, the others at run time. No more of them: compilers make a jump table of four
+// comparisons, which costs every lookup seven instructions.
 template <class Byte, class Use, class... Args>
 TAMIS_INLINE auto with_bucket_access(Byte* bytes, unsigned width, Use use, Args... args) {
   if (width == 12) return use(usual_access<12, Byte>(bytes, 12), args...);
   if (width == 16) return use(usual_access<16, Byte>(bytes, 16), args...);
   if (width == 8) return use(usual_access<8, Byte>(bytes, 8), args...);
-  if (width == 13) return use(usual_access<13, Byte>(bytes, 13), args...);
-  if (width == 10) return use(usual_access<10, Byte>(bytes, 10), args...);
   return with_unusual_width(bytes, width, use, args...);
 }
 

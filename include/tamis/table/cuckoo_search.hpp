@@ -9,25 +9,25 @@
 //                         │
 //                         └─► empty slot                 move the fingerprint there, then its predecessor into the gap, ...
 //
-// No bucket occurs twice in the tree, so no move of a chain touches a slot that another one has changed.
+// No bucket occurs twice in a chain, so no move touches a slot that another one has changed.
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
-#include "tamis/table/buckets.hpp"
+#include "tamis/table/bucket_pair.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// The whole tree, for the few searches that go deeper than two moves.
 class cuckoo_search {
  public:
   // Buckets that a search looks at before it gives up. At a load of 0.95 it needs a dozen; this many lead a little beyond 0.97.
   static constexpr unsigned most_visits = 2000;
 
-  // Frees a slot of one of the two buckets by moving fingerprints on. `alternate(bucket, fingerprint)` is the other bucket
-  // of a fingerprint.  Requires: both buckets are full and differ.  Ensures: if there is none that can be freed,
-  // the table is unchanged; else the caller overwrites the slot, which still shows what was moved on.
+  // As cuckoo_make_room.
   template <class Table, class Alternate>
-  slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
+  TAMIS_NOINLINE slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
     size_ = 0;
     seen_.fill(0);
     for (const std::uint64_t root : {first, second}) {
@@ -35,15 +35,13 @@ class cuckoo_search {
       nodes_[size_++] = {root, none, 0};
     }
     // The roots are full; every other bucket is looked at when its turn comes, while those behind it are being fetched.
-    for (unsigned turn = 0; turn < size_; ++turn) {
-      const auto slots = table.load(nodes_[turn].bucket);
-      const auto empty = table.lanes().empty(slots);
-      if (empty != 0) {
-        return move_along(table, {nodes_[turn].bucket, table.lanes().first(empty), true}, turn);
-      }
+    for (std::uint32_t turn = 0; turn < size_; ++turn) {
+      const std::uint64_t bucket = nodes_[turn].bucket;
+      const auto empty = table.lanes().empty(table.load(bucket));
+      if (empty != 0) return move_along(table, {bucket, table.lanes().first(empty), true}, turn);
       for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
         const unsigned offset = slot * table.lanes().width();
-        const std::uint64_t next = alternate(nodes_[turn].bucket, table.lanes().get(slots, offset));
+        const std::uint64_t next = alternate(bucket, table.get(bucket, offset));
         if (add(next, turn, offset)) table.prefetch(next);
       }
     }
@@ -91,5 +89,82 @@ class cuckoo_search {
   std::array<std::uint64_t, seen_bits / word_bits> seen_;
   std::array<node, most_visits> nodes_;
 };
+
+namespace detail {
+
+// A level of the tree: Moves fingerprints and the buckets that they could move to. All of them are found before any is looked
+// at, and looked at before any move of the next level is found, so the tree is no wider than it has to be.
+template <class Table, std::size_t Moves>
+class cuckoo_level {
+ public:
+  // Moves number 4·at to 4·at + 3: out of the slots of `bucket`.
+  template <class Alternate>
+  TAMIS_INLINE void expand(const Table& table, std::size_t at, std::uint64_t bucket, Alternate alternate) {
+    const auto slots = table.load(bucket);
+    for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
+      const std::size_t i = at * slots_per_bucket + slot;
+      fingerprints_[i] = table.lanes().get(slots, slot * table.lanes().width());
+      targets_[i] = alternate(bucket, fingerprints_[i]);
+      if constexpr (Moves > 2 * slots_per_bucket) table.prefetch(targets_[i]);  // fewer are read at once anyway
+    }
+  }
+
+  // Does one that leads to an empty slot; the answer is its number, or Moves if there is none.
+  TAMIS_INLINE std::size_t move_one(const Table& table) const {
+    constexpr std::size_t together = 2 * slots_per_bucket;
+    for (std::size_t i = 0; i < Moves; i += together) {
+      std::uint32_t empty = 0;
+      for (std::size_t j = 0; j < together; j += 2) {
+        empty |= bucket_pair<Table>(table, targets_[i + j], targets_[i + j + 1]).empty() << (j * slots_per_bucket);
+      }
+      if (empty == 0) continue;
+      const auto slot = static_cast<unsigned>(std::countr_zero(empty));
+      const std::size_t chosen = i + slot / slots_per_bucket;
+      table.set(targets_[chosen], slot % slots_per_bucket * table.lanes().width(), fingerprints_[chosen]);
+      return chosen;
+    }
+    return Moves;
+  }
+
+  TAMIS_INLINE std::uint64_t target(std::size_t move) const { return targets_[move]; }
+  TAMIS_INLINE std::uint64_t fingerprint(std::size_t move) const { return fingerprints_[move]; }
+
+ private:
+  std::array<std::uint64_t, Moves> targets_;
+  std::array<std::uint64_t, Moves> fingerprints_;
+};
+
+}  // namespace detail
+
+// Frees a slot of one of the two buckets by moving fingerprints on. `alternate(bucket, fingerprint)` is the other bucket
+// of a fingerprint.  Requires: both buckets are full and differ.  Ensures: if there is none that can be freed, the table is
+// unchanged; else the caller overwrites the slot, which still shows what was moved on.
+template <class Table, class Alternate>
+TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
+  constexpr std::size_t ones = 2 * slots_per_bucket;
+  constexpr std::size_t twos = ones * slots_per_bucket;
+  // One move. Its target has an empty slot, so it is neither of the two buckets.
+  detail::cuckoo_level<Table, ones> one;
+  one.expand(table, 0, first, alternate);
+  one.expand(table, 1, second, alternate);
+  const auto offset_of = [&table](std::size_t move) {
+    return static_cast<std::uint32_t>(move % slots_per_bucket * table.lanes().width());
+  };
+  const auto freed = [&](std::size_t move) {
+    return slot_place{move < slots_per_bucket ? first : second, offset_of(move), true};
+  };
+  if (const std::size_t moved = one.move_one(table); moved != ones) return freed(moved);
+  // Two moves, the second one first. All buckets but the last one are full, and a fingerprint never moves to its own bucket:
+  // the three differ.
+  detail::cuckoo_level<Table, twos> two;
+  for (std::size_t i = 0; i < ones; ++i) two.expand(table, i, one.target(i), alternate);
+  if (const std::size_t moved = two.move_one(table); moved != twos) {
+    const std::size_t before = moved / slots_per_bucket;
+    table.set(one.target(before), offset_of(moved), one.fingerprint(before));
+    return freed(before);
+  }
+  cuckoo_search search;  // its 33 KiB stay uninitialised
+  return search.make_room(table, first, second, alternate);
+}
 
 }  // namespace tamis::inline TAMIS_LEVEL
