@@ -1,10 +1,14 @@
 #include "benchmarks/contenders.hpp"
 
 #include "benchmarks/split_block.hpp"
+#include "benchmarks/textbook_cuckoo.hpp"
 #include "tamis/batch/pipeline.hpp"
+#include "tamis/filter/ascf.hpp"
 #include "tamis/filter/bloom.hpp"
 #include "tamis/filter/bloom1.hpp"
 #include "tamis/filter/counting_bloom.hpp"
+#include "tamis/filter/cuckoo.hpp"
+#include "tamis/filter/vacuum.hpp"
 
 namespace tamis::benchmarks {
 namespace {
@@ -37,6 +41,16 @@ class static_filter final : public contender {
   std::size_t count_many(key_span keys) const override {
     return lab::count_chunks(keys, [this](key_span chunk, std::span<bool> out) { contains_many(filter_, hash_, chunk, out); });
   }
+  void erase(key_span keys) override {
+    if constexpr (erasable<F>)
+      lab::count_singles(keys, hash_, [this](digest d) { return filter_.erase(d) == erase_result::erased; });
+  }
+  void erase_many(key_span keys) override {
+    if constexpr (erasable<F>) {
+      lab::chunk_hasher digests(hash_);
+      lab::sum_chunks(keys, [&](key_span chunk) { return tamis::erase_many(filter_, digests(chunk)); });
+    }
+  }
   double expected_fpr() const override { return filter_.expected_fpr(); }
   std::uint64_t bits() const override { return filter_.bits().fast; }
 
@@ -64,11 +78,42 @@ class split_block_contender final : public contender {
   split_block filter_;
 };
 
+class textbook_contender final : public contender {
+ public:
+  explicit textbook_contender(std::uint64_t keys) : filter_(keys) {}
+
+  void insert(key_span keys) override {
+    lab::count_singles(keys, hash_, [this](digest d) { return filter_.insert(d); });
+  }
+  std::size_t count(key_span keys) const override {
+    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+  }
+  void erase(key_span keys) override {
+    lab::count_singles(keys, hash_, [this](digest d) { return filter_.erase(d); });
+  }
+  bool has_batches() const override { return false; }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
+  std::uint64_t bits() const override { return filter_.bits(); }
+
+ private:
+  hasher hash_;
+  textbook_cuckoo filter_;
+};
+
 template <filter F, bool View = false>
 recipe recipe_of(std::string name, option_list options = {}, double bits_factor = 1.0) {
-  return {std::move(name), [=](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
+  return {std::move(name), "split-block", false, [=](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
             return std::make_unique<static_filter<F, View>>(
                 filter_params{.capacity = keys, .bits_per_key = bits_per_key * bits_factor, .options = options});
+          }};
+}
+
+// With 12-bit fingerprints, whatever the bits per key.
+template <filter F>
+recipe cuckoo_recipe(std::string name) {
+  return {std::move(name), "cf12", true, [](std::uint64_t keys, double) -> std::unique_ptr<contender> {
+            return std::make_unique<static_filter<F, false>>(
+                filter_params{.capacity = keys, .fpr = 0.5, .options = {{"fingerprint", "12"}}});
           }};
 }
 
@@ -76,9 +121,10 @@ recipe recipe_of(std::string name, option_list options = {}, double bits_factor 
 
 std::vector<recipe> recipes() {
   std::vector<recipe> all;
-  all.push_back({"split-block", [](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
-                   return std::make_unique<split_block_contender>(keys, bits_per_key);
-                 }});
+  all.push_back(
+      {"split-block", "split-block", false, [](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
+         return std::make_unique<split_block_contender>(keys, bits_per_key);
+       }});
   for (const char* word : {"32", "64", "128", "256", "512"}) {
     all.push_back(recipe_of<bloom1>(std::string("bloom1/") + word, {{"word", word}, {"split", "no"}}));
   }
@@ -88,6 +134,12 @@ std::vector<recipe> recipes() {
   }
   all.push_back(recipe_of<bloom>("bloom"));
   all.push_back(recipe_of<counting_bloom>("counting-bloom", {}, counting_bloom::counter_bits));
+  all.push_back({"cf12", "cf12", true, [](std::uint64_t keys, double) -> std::unique_ptr<contender> {
+                   return std::make_unique<textbook_contender>(keys);
+                 }});
+  all.push_back(cuckoo_recipe<cuckoo>("cuckoo/12"));
+  all.push_back(cuckoo_recipe<ascf>("ascf/12"));
+  all.push_back(cuckoo_recipe<vacuum>("vacuum/12"));
   return all;
 }
 

@@ -23,12 +23,17 @@ class contender {
   virtual void insert_many(lab::key_span keys) { insert(keys); }
   virtual std::size_t count_many(lab::key_span keys) const { return count(keys); }
   virtual bool has_batches() const { return true; }
+  // Only where the recipe says so.
+  virtual void erase(lab::key_span) {}
+  virtual void erase_many(lab::key_span keys) { erase(keys); }
   virtual double expected_fpr() const = 0;
   virtual std::uint64_t bits() const = 0;
 };
 
 struct recipe {
   std::string name;
+  std::string baseline;  // whose single operations it is compared with
+  bool is_cuckoo;        // erases, and its last inserts are the slow ones: both are measured
   std::function<std::unique_ptr<contender>(std::uint64_t keys, double bits_per_key)> make;
 };
 std::vector<recipe> recipes();

@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -97,6 +98,33 @@ void add_inserts(arena& a, const recipe& from, const std::string& size) {
     add(from.name + "|insert_many|" + size, a.keys.members.size(), insert(true))->Iterations(1);
 }
 
+// The last hundredth of the keys, and erasing all of them.
+void add_cuckoo_updates(arena& a, const recipe& from, const std::string& size) {
+  const lab::key_span keys = a.keys.members;
+  const lab::key_span most = keys.first(keys.size() - keys.size() / 95);
+  const lab::key_span last = keys.subspan(most.size());
+  const auto insert_last = [&a, from, most, last](bool many) {
+    return [&a, from, most, last, many] {
+      const auto fresh = from.make(a.keys.members.size(), a.bits_per_key);
+      fresh->insert_many(most);
+      return lab::ns_per_operation(last.size(), [&] { many ? fresh->insert_many(last) : fresh->insert(last); });
+    };
+  };
+  const auto erase = [&a, from, keys](bool many) {
+    return [&a, from, keys, many] {
+      const auto filled = from.make(keys.size(), a.bits_per_key);
+      filled->insert_many(keys);
+      return lab::ns_per_operation(keys.size(), [&] { many ? filled->erase_many(keys) : filled->erase(keys); });
+    };
+  };
+  for (const bool many : {false, true}) {
+    if (many && !from.make(1000, a.bits_per_key)->has_batches()) continue;
+    const std::string suffix = many ? "_many|" : "|";
+    add(from.name + "|last" + suffix + size, last.size(), insert_last(many))->Iterations(1);
+    add(from.name + "|erase" + suffix + size, keys.size(), erase(many))->Iterations(1);
+  }
+}
+
 void add_all(arena& a) {
   const std::string size = std::to_string(a.keys.members.size());
   add("line|prefetched|" + size, queries, [&a] {
@@ -107,6 +135,7 @@ void add_all(arena& a) {
   for (const recipe& from : recipes()) {
     add_lookups(a, from, size);
     add_inserts(a, from, size);
+    if (from.is_cuckoo) add_cuckoo_updates(a, from, size);
   }
 }
 
@@ -128,14 +157,38 @@ class collector final : public benchmark::ConsoleReporter {
   std::map<std::string, std::map<std::string, std::map<std::string, double>>> medians;
 };
 
-void print_cell(const std::map<std::string, double>& row, const char* what, double base) {
+void print_cell(const std::map<std::string, double>& row, const char* what, double base, bool base_over_this) {
   const auto found = row.find(what);
   if (found == row.end()) {
     std::printf("%16s", "-");
   } else if (base > 0) {
-    std::printf("%9.2f (%4.2f)", found->second, found->second / base);
+    std::printf("%9.2f (%4.2f)", found->second, base_over_this ? base / found->second : found->second / base);
   } else {
     std::printf("%16.2f", found->second);
+  }
+}
+
+using medians_of_size = std::map<std::string, std::map<std::string, double>>;
+
+void print_rows(arena& a, medians_of_size& rows, bool cuckoos, const std::vector<const char*>& columns) {
+  const auto all = recipes();
+  const auto shown = [&](const recipe& r) { return r.is_cuckoo == cuckoos && rows.contains(r.name); };
+  if (std::none_of(all.begin(), all.end(), shown)) return;
+  std::printf("%-16s", "");
+  for (const char* column : columns) std::printf("%16s", column);
+  std::printf("%10s\n", "fpr");
+  for (const recipe& from : all) {
+    if (!shown(from)) continue;
+    std::printf("%-16s", from.name.c_str());
+    for (const char* what : columns) {
+      const std::string name = what;
+      const bool many = name.ends_with("_many");
+      const std::string single = many ? name.substr(0, name.size() - 5) : name;
+      const double single_base = rows.contains(from.baseline) ? rows[from.baseline][single] : 0.0;
+      const double line = rows.contains("line") ? rows["line"]["prefetched"] : 0.0;
+      print_cell(rows[from.name], what, many && !cuckoos ? line : single_base, cuckoos);
+    }
+    std::printf("%9.3f%%\n", a.rates[from.name] * 100);
   }
 }
 
@@ -144,18 +197,13 @@ void print_table(arena& a, std::map<std::string, std::map<std::string, double>>&
   const double line = base("line", "prefetched");
   std::printf("\n%zu keys, %.2f bits per key. One random cache line: prefetched %.2f ns, dependent %.2f ns.\n",
               a.keys.members.size(), a.bits_per_key, line, base("line", "dependent"));
-  std::printf("ns per key; in brackets: single ones over split-block's, batched ones (many) over the prefetched line read\n");
-  std::printf("%-16s%16s%16s%16s%16s%16s%16s%10s\n", "", "insert", "insert_many", "negative", "negative_many", "positive",
-              "positive_many", "fpr");
-  for (const recipe& from : recipes()) {
-    if (!rows.contains(from.name)) continue;
-    const auto& row = rows[from.name];
-    std::printf("%-16s", from.name.c_str());
-    for (const char* what : {"insert", "insert_many", "negative", "negative_many", "positive", "positive_many"}) {
-      print_cell(row, what, std::string_view(what).ends_with("_many") ? line : base("split-block", what));
-    }
-    std::printf("%9.3f%%\n", a.rates[from.name] * 100);
-  }
+  std::printf(
+      "ns per key; in brackets: single ones over split-block's, batched ones (many) over the prefetched line read;\n"
+      "of cuckoo filters (cf12: the textbook one): the time of cf12's single operation over this one's\n");
+  print_rows(a, rows, false, {"insert", "insert_many", "negative", "negative_many", "positive", "positive_many"});
+  print_rows(a, rows, true,
+             {"insert", "insert_many", "last", "last_many", "negative", "negative_many", "positive", "positive_many", "erase",
+              "erase_many"});
 }
 
 int run(int argc, char** argv) {

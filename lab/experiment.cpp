@@ -8,6 +8,7 @@ extern const experiment abf_traces;
 extern const experiment abf_variants;
 extern const experiment ascf_fixed;
 extern const experiment ascf_load;
+extern const experiment ascf_load_24;
 extern const experiment ascf_sizes;
 extern const experiment ascf_space;
 extern const experiment ascf_speed_20;
@@ -15,9 +16,9 @@ extern const experiment ascf_speed_22;
 extern const experiment ascf_speed_24;
 
 std::span<const experiment* const> experiments() {
-  static constexpr const experiment* all[] = {&abf_decimation, &abf_synthetic, &abf_traces,   &abf_variants,
-                                              &ascf_fixed,     &ascf_load,     &ascf_sizes,   &ascf_space,
-                                              &ascf_speed_20,  &ascf_speed_22, &ascf_speed_24};
+  static constexpr const experiment* all[] = {&abf_decimation, &abf_synthetic, &abf_traces,    &abf_variants,
+                                              &ascf_fixed,     &ascf_load,     &ascf_load_24,  &ascf_sizes,
+                                              &ascf_space,     &ascf_speed_20, &ascf_speed_22, &ascf_speed_24};
   return all;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "tamis/base/random.hpp"
@@ -32,7 +31,7 @@ slot_place make_room(buckets& table, std::uint64_t first, std::uint64_t second) 
     const auto alternate = [&](std::uint64_t bucket, std::uint64_t fingerprint) {
       return other_bucket(table.count(), bucket, fingerprint);
     };
-    return std::make_unique<cuckoo_search>()->make_room(access, first, second, alternate);
+    return cuckoo_make_room(access, first, second, alternate);
   });
 }
 

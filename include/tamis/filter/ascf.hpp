@@ -36,9 +36,11 @@ class additive_addressing {
     return sum < half_ ? sum + half_ : sum;
   }
   TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
-    if (bucket < half_) return second(bucket, fingerprint);
+    // Both ways are computed: a search meets buckets of either block, and a branch would be mispredicted.
     const std::uint64_t difference = bucket - distance(fingerprint);
-    return difference < half_ ? difference : difference - half_;
+    const std::uint64_t back = difference < half_ ? difference : difference - half_;
+    const std::uint64_t there = second(bucket, fingerprint);
+    return bucket < half_ ? there : back;
   }
 
   friend bool operator==(const additive_addressing&, const additive_addressing&) = default;

@@ -67,8 +67,8 @@ class cuckoo_filter {
   insert_result insert(digest d) {
     return table_.with_access(
         [](auto table, auto* self, auto high, auto low) {
-          const updates<decltype(table)> view{{table, self->addressing_}, *self};
-          return view.insert(view.locate({high, low}));
+          const updates<decltype(table)> change{{table, self->addressing_}, *self};
+          return change.insert(change.locate({high, low}));
         },
         this, d.high, d.low);
   }
@@ -85,8 +85,8 @@ class cuckoo_filter {
   erase_result erase(digest d) {
     return table_.with_access(
         [](auto table, auto* self, auto high, auto low) {
-          const updates<decltype(table)> view{{table, self->addressing_}, *self};
-          return view.erase(view.locate({high, low}));
+          const updates<decltype(table)> change{{table, self->addressing_}, *self};
+          return change.erase(change.locate({high, low}));
         },
         this, d.high, d.low);
   }
@@ -160,7 +160,7 @@ class cuckoo_filter {
     }
     // If both buckets are full, the search will read where their fingerprints can go.
     TAMIS_INLINE void prefetch_more(const probe& p) const {
-      if (!self.is_crowded() || this->pair(p).empty() != 0) return;
+      if (!self.searches_wait() || this->pair(p).empty() != 0) return;
       for (const std::uint64_t bucket : {p.first, p.second}) {
         const auto slots = this->table.load(bucket);
         for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
@@ -206,8 +206,9 @@ class cuckoo_filter {
   }
 
  private:
-  // Searches are frequent.
-  TAMIS_INLINE bool is_crowded() const { return keys_ > table_.slots() / 4 * 3; }
+  // Searches are frequent, and what they read is far away: only then does looking ahead for them pay.
+  TAMIS_INLINE bool searches_wait() const { return keys_ > table_.slots() / 4 * 3 && table_.bits() > far_bits; }
+  static constexpr std::uint64_t far_bits = std::uint64_t{8} << 22;  // 4 MiB
 
   friend stored_access;
   cuckoo_filter() = default;
