@@ -11,6 +11,8 @@ TEST(ascf, small_tables_hold_their_capacity) { check_small_sizes<ascf>(); }
 
 TEST(ascf, fills_to_95_percent) { check_load<ascf>(); }
 
+TEST(ascf, fills_to_95_percent_in_99_of_100_seeds) { check_load_of_many_seeds<ascf>(); }
+
 TEST(ascf, takes_eight_copies_of_a_key) { check_copies<ascf>(); }
 
 TEST(ascf, states_its_rate) {

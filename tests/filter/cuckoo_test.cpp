@@ -11,6 +11,8 @@ TEST(cuckoo, small_tables_hold_their_capacity) { check_small_sizes<cuckoo>(); }
 
 TEST(cuckoo, fills_to_95_percent) { check_load<cuckoo>(); }
 
+TEST(cuckoo, fills_to_95_percent_in_99_of_100_seeds) { check_load_of_many_seeds<cuckoo>(); }
+
 TEST(cuckoo, takes_eight_copies_of_a_key) { check_copies<cuckoo>(); }
 
 TEST(cuckoo, states_its_rate) {

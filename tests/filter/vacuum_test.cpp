@@ -11,6 +11,8 @@ TEST(vacuum, small_tables_hold_their_capacity) { check_small_sizes<vacuum>(); }
 
 TEST(vacuum, fills_to_95_percent) { check_load<vacuum>(); }
 
+TEST(vacuum, fills_to_95_percent_in_99_of_100_seeds) { check_load_of_many_seeds<vacuum>(); }
+
 TEST(vacuum, takes_eight_copies_of_a_key) { check_copies<vacuum>(); }
 
 TEST(vacuum, states_its_rate) {

@@ -171,8 +171,8 @@ namespace detail {
 
 template <class Table>
 auto choose_pair() {
-  using lanes = typename Table::lanes_type;
 #if TAMIS_HAS_AVX2
+  using lanes = typename Table::lanes_type;
   if constexpr (lanes::fixed_width == 8 || lanes::fixed_width == 12 || lanes::fixed_width == 16) {
     return std::type_identity<vector_pair<Table, lanes::fixed_width>>{};
   } else if constexpr (lanes::most_width <= most_spread_bits) {
