@@ -10,7 +10,7 @@ constexpr std::uint64_t spare_bits = 4096;                    // spare words tha
 
 std::string width_of(const any_filter& f) {
   for (const auto& [name, value] : f.settings()) {
-    if (name == "fingerprint" || name == "k") return value;
+    if (name == "fingerprint" || name == "remainder" || name == "k") return value;
   }
   return "";
 }
@@ -18,7 +18,7 @@ std::string width_of(const any_filter& f) {
 // Tables V and VI: the largest capacity at 16-bit fingerprints (counting Bloom: at the rate) whose table fits.
 std::uint64_t most_keys(const std::string& id, double fpr) {
   const bool by_rate = id == "bloom" || id == "counting-bloom";
-  const option_list options = by_rate ? option_list{} : option_list{{"fingerprint", "16"}};
+  const option_list options = by_rate ? option_list{} : option_list{{id == "cqf" ? "remainder" : "fingerprint", "16"}};
   std::uint64_t low = 1;
   std::uint64_t high = fixed_bits;
   while (low + 1 < high) {

@@ -211,7 +211,11 @@ class bucket_access {
 
 namespace detail {
 
-// Out of line, so that its registers are not saved and restored around the usual widths.
+// Out of line, so that their registers are not saved and restored around the more usual widths.
+template <class Byte, class Use, class... Args>
+TAMIS_NOINLINE auto with_large_width(Byte* bytes, unsigned width, Use use, Args... args) {
+  return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width>>(bytes, width), args...);
+}
 template <class Byte, class Use, class... Args>
 TAMIS_NOINLINE auto with_unusual_width(Byte* bytes, unsigned width, Use use, Args... args) {
   if (width <= most_narrow_bits)
@@ -220,7 +224,7 @@ TAMIS_NOINLINE auto with_unusual_width(Byte* bytes, unsigned width, Use use, Arg
   if (width <= most_spread_bits)
     return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width, most_spread_bits>>(bytes, width), args...);
 #endif
-  return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width>>(bytes, width), args...);
+  return with_large_width(bytes, width, use, args...);
 }
 
 template <unsigned Width, class Byte>
