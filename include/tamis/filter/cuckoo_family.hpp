@@ -132,7 +132,7 @@ class cuckoo_filter {
     TAMIS_INLINE bool test(const probe& p) const { return pair(p).any_equal(p.fingerprint); }
 
     Table table;
-    Addressing addressing;
+    const Addressing& addressing;
   };
   template <class Table, class A>
   view(Table, A) -> view<Table>;
@@ -149,7 +149,7 @@ class cuckoo_filter {
       const unsigned empty = this->pair(p).empty();
       slot_place place = slot_at(p, slot_of_emptier_bucket[empty]);
       if (empty == 0) {
-        place = cuckoo_make_room(this->table, p.first, p.second, [places = self.addressing_](auto bucket, auto fingerprint) {
+        place = cuckoo_make_room(this->table, p.first, p.second, [&places = self.addressing_](auto bucket, auto fingerprint) {
           return places.alternate(bucket, fingerprint);
         });
         if (!place.exists) return insert_result::full;
