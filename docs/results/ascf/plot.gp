@@ -19,7 +19,7 @@ plot "sizes.csv" using 1:2 with lines lw 2 lc rgb "#d62728" title "cuckoo (a pow
 
 filters = "bloom counting-bloom dleft rank-indexed cqf vacuum cuckoo ascf"
 colours = "#7f7f7f #bcbd22 #ff7f0e #9467bd #8c564b #2ca02c #d62728 #1f77b4"
-sizes = "20 22 24"
+sizes = "20"
 rates = "0.01 0.0001 1e-06"
 unset logscale
 unset format
@@ -27,10 +27,10 @@ unset format
 lookups(size, filter, rate) = sprintf("< awk -F, '$1==\"%s\" && $2==\"%s\" {for (i=6;i<=16;++i) print (i-6)*10 \",\" $i}' speed-%s.csv", filter, rate, size)
 rows(file, filter) = sprintf("< awk -F, '$1==\"%s\"' %s.csv", filter, file)
 
-# ── figures 6 to 8: lookups ──
-set terminal svg size 1200,1000 dynamic background rgb "white" font "sans-serif,12"
-set output "figures-6-8.svg"
-set multiplot layout 3,3 title "Lookups, million per second, by share of positive ones" margins 0.05,0.98,0.13,0.92 spacing 0.05,0.08
+# ── figure 6: lookups (figures 7 and 8: the same for 22 and 24) ──
+set terminal svg size 1200,480 dynamic background rgb "white" font "sans-serif,12"
+set output "figure-6.svg"
+set multiplot layout 1,3 title "Lookups, million per second, by share of positive ones" margins 0.05,0.85,0.14,0.86 spacing 0.05,0.1
 set xrange [0:100]
 set yrange [0:*]
 unset ylabel
@@ -38,8 +38,8 @@ unset key
 do for [r=1:words(rates)] {
   do for [s=1:words(sizes)] {
     set title sprintf("2^{%s} keys, rate %s", word(sizes, s), word(rates, r))
-    set xlabel (r == 3 ? "% positive" : "")
-    if (r == 3 && s == 2) { set key at screen 0.5,0.05 center horizontal maxrows 1 } else { unset key }
+    set xlabel "% positive"
+    if (r == 3) { set key at screen 0.99,0.8 right vertical } else { unset key }
     plot for [i=1:words(filters)] lookups(word(sizes, s), word(filters, i), word(rates, r)) using 1:2 with lines lw 2 \
          lc rgb word(colours, i) title word(filters, i)
   }
@@ -56,14 +56,15 @@ set xrange [0.02:5e-7]
 set yrange [3e-7:0.05]
 set xlabel "rate asked for"
 set ylabel "rate measured"
+set key default
 set key top right
 plot for [i=1:words(filters)] rows("speed-20", word(filters, i)) using 2:($3 > 0 ? $3 : NaN) with linespoints lw 2 pt 7 ps 0.5 \
      lc rgb word(colours, i) title word(filters, i), x with lines dt 2 lc rgb "#555555" title "asked for"
 
 # ── figures 10 and 11: inserts and deletes ──
-set terminal svg size 1200,720 dynamic background rgb "white" font "sans-serif,12"
+set terminal svg size 1000,480 dynamic background rgb "white" font "sans-serif,12"
 set output "figures-10-11.svg"
-set multiplot layout 2,3 title "Inserts (above) and deletes (below), million per second, by rate" margins 0.05,0.98,0.15,0.9 spacing 0.05,0.1
+set multiplot layout 1,2 title "Inserts and deletes, million per second, by rate" margins 0.05,0.84,0.14,0.86 spacing 0.08,0.1
 unset logscale y
 set format y "%g"
 set yrange [0:*]
@@ -71,28 +72,10 @@ unset ylabel
 do for [what=4:5] {
   do for [s=1:words(sizes)] {
     set title sprintf("%s, 2^{%s} keys", what == 4 ? "insert" : "delete", word(sizes, s))
-    set xlabel (what == 5 ? "rate" : "")
-    if (what == 5 && s == 2) { set key at screen 0.5,0.04 center horizontal maxrows 1 } else { unset key }
+    set xlabel "rate"
+    if (what == 5) { set key at screen 0.99,0.8 right vertical } else { unset key }
     plot for [i=1:words(filters)] rows("speed-" . word(sizes, s), word(filters, i)) using 2:(column(what) > 0 ? column(what) : NaN) \
          with linespoints lw 2 pt 7 ps 0.5 lc rgb word(colours, i) title word(filters, i)
   }
-}
-unset multiplot
-
-# ── figures 12 to 14: 8 MB, 16-bit fingerprints ──
-set output "figures-12-14.svg"
-set terminal svg size 1200,480 dynamic background rgb "white" font "sans-serif,12"
-unset logscale
-set format "%g"
-set xrange [10:100]
-set multiplot layout 1,3 title "8 MB, 16-bit fingerprints: million operations per second by occupancy" margins 0.05,0.98,0.22,0.86 spacing 0.05,0.1
-titles = "insert delete lookup"
-columns = "5 6 8"
-do for [p=1:3] {
-  set title (p == 3 ? "lookup, half of them positive" : word(titles, p))
-  set xlabel "% of the most keys"
-  if (p == 2) { set key at screen 0.5,0.05 center horizontal maxrows 1 } else { unset key }
-  plot for [i=1:words(filters)] rows("fixed", word(filters, i)) using 2:(column(int(word(columns, p)))) with linespoints lw 2 pt 7 ps 0.5 \
-       lc rgb word(colours, i) title (strstrt("counting-bloom dleft rank-indexed cuckoo ascf", word(filters, i)) > 0 && word(filters, i) ne "bloom" ? word(filters, i) : "")
 }
 unset multiplot
