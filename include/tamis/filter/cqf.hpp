@@ -89,15 +89,13 @@ class cqf {
     both.capacity_ = capacity_;
     TAMIS_TRY(both.table_, rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
     std::uint64_t end = 0;
-    for (rank_select<>::cursor x(table_), y(other.table_); x || y;) {
-      const std::uint64_t quotient = !y || (x && x.quotient() <= y.quotient()) ? x.quotient() : y.quotient();
+    const bool fits = for_each_run_of_both(table_, other.table_, [&](std::uint64_t quotient, slot_range x, slot_range y) {
       std::vector<counted_remainder> all;
-      if (x && x.quotient() == quotient) read(x.run(), all), x.next();
-      if (y && y.quotient() == quotient) other.read(y.run(), all), y.next();
-      if (!both.append_run(quotient, std::move(all), end)) {
-        return error{"the two filters together do not fit into one of their size"};
-      }
-    }
+      read(x, all);
+      other.read(y, all);
+      return both.append_run(quotient, std::move(all), end);
+    });
+    if (!fits) return error{"the two filters together do not fit into one of their size"};
     *this = std::move(both);
     return {};
   }

@@ -1,0 +1,193 @@
+#pragma once
+
+// The runs of a quotient table, and how they change: a slot of a run is opened or closed, and the runends and the offsets of
+// all that moves follow. The slots' values are the business of table/rank_select.hpp.
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tamis/table/run_search.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <unsigned BlockSlots, bool Coded>
+class run_map : public run_search<BlockSlots, Coded> {
+  using base = run_search<BlockSlots, Coded>;
+  using base::in_block;
+  using base::one;
+  using base::runs_after;
+
+ public:
+  using base::block_slots;
+  using base::blocks;
+  using base::runs_before;
+  using base::slots;
+  using typename base::gap;
+
+  std::uint64_t quotients() const { return quotients_; }
+  std::uint64_t used() const { return used_; }  // slots that belong to runs
+
+  friend bool operator==(const run_map&, const run_map&) = default;
+
+ protected:
+  using base::headers_;
+
+  run_map() = default;
+
+  // No runs yet: every quotient has a slot of its own, and at least `spare` slots follow the last of them.
+  status reset(std::uint64_t quotients, std::uint64_t spare) {
+    assert(quotients != 0);
+    const auto needed = checked_add(quotients, spare);
+    if (!needed) return error{"a table of 2^64 slots or more cannot be addressed"};
+    TAMIS_TRY(headers_, block_headers<Coded>::make(divide_up(*needed, block_slots)));
+    quotients_ = quotients;
+    used_ = 0;
+    return {};
+  }
+
+  // The slot g.at comes into being, those up to g.free go up by one.
+  void open_run(std::uint64_t quotient, const gap& g) {
+    assert(g.run.first <= g.at && g.at <= g.run.last && g.at <= g.free);
+    const bool ends_run = g.at == g.run.last;
+    insert_runend(g.at, g.free, ends_run);
+    if (g.run.empty()) {
+      flip_occupied(quotient);
+    } else if (ends_run) {
+      flip_runend(g.at - 1);
+    }
+    for (std::uint64_t block = quotient / block_slots + 1; block <= g.free / block_slots; ++block) {
+      headers_.set_offset(block, headers_.offset(block) + 1);
+    }
+    ++used_;
+  }
+
+  // A slot of the quotient's run goes, those up to `end` go down by one.
+  void close_run(std::uint64_t quotient, slot_range run, std::uint64_t slot, std::uint64_t end) {
+    assert(run.first <= slot && slot < run.last && run.last <= end);
+    if (run.size() == 1) {
+      flip_occupied(quotient);
+    } else if (slot + 1 == run.last) {
+      flip_runend(slot - 1);
+    }
+    remove_runend(slot, end - 1);
+    lower_offsets(quotient / block_slots, (end - 1) / block_slots);
+    --used_;
+  }
+
+  // A run of `size` slots at or after `end`, behind all others. None if it does not fit.
+  std::optional<slot_range> append_run(std::uint64_t quotient, std::uint64_t size, std::uint64_t& end) {
+    assert(quotient < quotients_ && size != 0);
+    const slot_range run{std::max(end, quotient), std::max(end, quotient) + size};
+    if (run.last > slots()) return std::nullopt;
+    flip_occupied(quotient);
+    flip_runend(run.last - 1);
+    for (std::uint64_t block = quotient / block_slots + 1; block <= (run.last - 1) / block_slots; ++block) {
+      headers_.set_offset(block, run.last - block * block_slots);
+    }
+    used_ += size;
+    end = run.last;
+    return run;
+  }
+
+  // Fields from outside: after this, every operation stays inside the table and ends.
+  status validate_runs() const {
+    if (quotients_ == 0 || quotients_ > slots()) {
+      return error{"the table has " + std::to_string(quotients_) + " quotients and " + std::to_string(slots()) + " slots"};
+    }
+    const std::uint64_t extra = ~low_mask(block_slots);
+    std::uint64_t end = 0;
+    std::uint64_t used = 0;
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      const block_header header = headers_[block];
+      const std::uint64_t offset = end - std::min(end, block * block_slots);
+      if (header.offset != std::min<std::uint64_t>(offset, saturated_offset)) return damaged(block, "a wrong offset");
+      if (((header.occupied | header.runends) & extra) != 0) return damaged(block, "bits beyond its slots");
+      for (std::uint64_t left = header.occupied; left != 0; left &= left - 1) {
+        const std::uint64_t quotient = block * block_slots + static_cast<unsigned>(std::countr_zero(left));
+        if (quotient >= quotients_) return damaged(block, "a run of a quotient that does not exist");
+        const std::uint64_t first = std::max(end, quotient);
+        const std::uint64_t runend = find_runend(end);
+        if (runend < first || runend == slots()) return damaged(block, "a run without an end, or an end without a run");
+        used += runend + 1 - first;
+        end = runend + 1;
+      }
+    }
+    if (find_runend(end) != slots()) return error{"the table has the end of a run that does not exist"};
+    if (used != used_) return error{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
+    return {};
+  }
+
+  std::uint64_t quotients_ = 0;
+  std::uint64_t used_ = 0;
+
+ private:
+  void flip_occupied(std::uint64_t quotient) {
+    headers_.set_occupied(quotient / block_slots, headers_.occupied(quotient / block_slots) ^ one(quotient));
+  }
+  void flip_runend(std::uint64_t slot) {
+    headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) ^ one(slot));
+  }
+
+  // Runends [at, last) go up by one, over what bit `last` was, and bit `at` becomes `bit`.
+  void insert_runend(std::uint64_t at, std::uint64_t last, bool bit) {
+    for (std::uint64_t block = last / block_slots;; --block) {
+      const bool lowest = block == at / block_slots;
+      const std::uint64_t word = headers_.runends(block);
+      const unsigned low = lowest ? in_block(at) : 0;
+      const unsigned high = block == last / block_slots ? in_block(last) : block_slots - 1;
+      const std::uint64_t carry = lowest ? bit : headers_.runends(block - 1) >> (block_slots - 1);
+      const std::uint64_t moved = (word << 1 & ~low_mask(low + 1)) | carry << low;
+      headers_.set_runends(block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      if (lowest) return;
+    }
+  }
+  // Runends (at, last] go down by one, over what bit `at` was, and bit `last` becomes 0.
+  void remove_runend(std::uint64_t at, std::uint64_t last) {
+    for (std::uint64_t block = at / block_slots;; ++block) {
+      const bool highest = block == last / block_slots;
+      const std::uint64_t word = headers_.runends(block);
+      const unsigned low = block == at / block_slots ? in_block(at) : 0;
+      const unsigned high = highest ? in_block(last) : block_slots - 1;
+      const std::uint64_t carry = highest ? 0 : headers_.runends(block + 1) & 1;
+      const std::uint64_t moved = (word >> 1 & low_mask(high)) | carry << high;
+      headers_.set_runends(block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      if (highest) return;
+    }
+  }
+
+  // The runs of the quotients up to block `from` have lost a slot: all blocks up to `last` start one slot earlier.
+  void lower_offsets(std::uint64_t from, std::uint64_t last) {
+    std::uint64_t before = 0;  // runs_before(block - 1), if it is known although the offset does not say it
+    bool known = false;
+    for (std::uint64_t block = from + 1; block <= last; ++block) {
+      const unsigned offset = headers_.offset(block);
+      if (offset != saturated_offset) {
+        headers_.set_offset(block, offset - 1);
+        known = false;
+      } else {
+        before = runs_after(block - 1, known ? before : runs_before(block - 1));
+        headers_.set_offset(block, before - block * block_slots);
+        known = true;
+      }
+    }
+  }
+
+  // The first runend at or after a slot, slots() if there is none.
+  std::uint64_t find_runend(std::uint64_t slot) const {
+    for (std::uint64_t block = slot / block_slots; block < blocks(); ++block) {
+      const unsigned from = block == slot / block_slots ? in_block(slot) : 0;
+      const std::uint64_t ends = headers_.runends(block) & ~low_mask(from);
+      if (ends != 0) return block * block_slots + static_cast<unsigned>(std::countr_zero(ends));
+    }
+    return slots();
+  }
+  static error damaged(std::uint64_t block, const char* what) {
+    return error{"block " + std::to_string(block) + " of the table has " + what};
+  }
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
