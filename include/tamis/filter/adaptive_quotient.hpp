@@ -11,50 +11,48 @@
 //   adapt    pairs the run's slots with the remote's digests and changes a slot only to what its partner asks for
 //   reset    sets a group of letters to 0 when it cannot be coded any more. Where a value depends on its letter, the value is
 //            taken anew from the slot's partner; without a remote that is impossible, and the operation is refused
+//   merge    puts the slots of both filters side by side, each with its partner
 //   erase    removes the slot that is paired with the digest: the rest of the pairing stays
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tamis/filter/concepts.hpp"
-#include "tamis/filter/lettered_slots.hpp"
+#include "tamis/filter/lettered_merge.hpp"
+#include "tamis/filter/quotient_fingerprints.hpp"
 #include "tamis/io/archive.hpp"
 #include "tamis/math/quotient.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 template <class Scheme>
-class adaptive_quotient : lettered_slots<Scheme> {
-  using base = lettered_slots<Scheme>;
-  using base::block_slots;
+class adaptive_quotient : lettered_merge<Scheme> {
+  using base = lettered_merge<Scheme>;
+  using base::adapt_with;
+  using base::all_codes_zero;
+  using base::apply_codes;
+  using base::apply_values;
   using base::coded;
   using base::digests_of;
-  using base::group_slots;
-  using base::groups;
   using base::letters_of;
-  using base::letters_of_block;
   using base::owners_of;
-  using base::pair;
+  using base::plan_move;
+  using base::resets_;
   using base::scheme_;
   using base::table_;
-  using typename base::block_letters;
+  using typename base::change;
   using typename base::doubt;
   using typename base::letter;
-  using typename base::owners;
 
  public:
   static constexpr const filter_info& info = Scheme::info;
 
   static result<adaptive_quotient> create(const filter_params& params) {
-    TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t remainder, number_option(params, "remainder", 0, 1, longest_remainder));
-    const auto r = static_cast<unsigned>(remainder);
-    TAMIS_TRY(const quotient_shape shape,
-              params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r)
-                         : quotient_shape_for_bits(params.capacity, *params.bits_per_key, Scheme::metadata, r));
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, Scheme::metadata));
     adaptive_quotient made;
     TAMIS_TRY(made.scheme_, Scheme::create(params, shape.remainder));
     TAMIS_TRY(made.table_, base::table::make(shape.quotients, shape.spare, shape.remainder));
@@ -85,6 +83,16 @@ class adaptive_quotient : lettered_slots<Scheme> {
   template <remote R>
   adapt_result adapt(digest d, const R& stored) {
     return adapt_with(d, remote_ref(stored));
+  }
+
+  // Every slot of both, with its letter, so that what either has fixed it still refuses; in one pass through each. Where
+  // letters of two blocks do not fit one code, they are reset; if that needs a remote, it is an error, and nothing has changed.
+  status merge(const adaptive_quotient& other) { return merge_with(other, nullptr); }
+  // The remote holds all keys of both filters.
+  template <remote R>
+  status merge(const adaptive_quotient& other, const R& stored) {
+    const remote_ref ref(stored);
+    return merge_with(other, &ref);
   }
 
   std::uint64_t keys() const { return keys_; }
@@ -140,81 +148,13 @@ class adaptive_quotient : lettered_slots<Scheme> {
   }
 
  private:
-  // ── changes: planned first, so that what fails has changed nothing ──
-
-  struct change {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> values;  // slot, new value
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> codes;   // block, new code
-    std::uint64_t resets = 0;
-  };
-  void apply_values(const change& c) {
-    for (const auto& [slot, value] : c.values) table_.set_value(slot, value);
-    resets_ += c.resets;
+  status merge_with(const adaptive_quotient& other, const remote_ref* stored) {
+    TAMIS_CHECK(same_shape(table_, other.table_, info));
+    if (scheme_ != other.scheme_) return error{"the two " + std::string(info.id) + " filters have different codes"};
+    TAMIS_CHECK(this->merge_slots(other, stored));
+    keys_ += other.keys_;
+    return {};
   }
-  void apply_codes(const change& c) {
-    if constexpr (coded) {
-      for (const auto& [block, code] : c.codes) table_.set_code(block, code);
-    }
-  }
-
-  // Adds to `c` the values that slots get when their letters become 0.  Requires: all in one block.
-  bool plan_reset(const std::vector<std::uint64_t>& slots, const remote_ref* stored, const std::optional<doubt>& about,
-                  change& c) const {
-    if (!Scheme::value_depends_on_letter || slots.empty()) return true;
-    if (stored == nullptr) return false;
-    bool known = true;
-    table_.for_each_run_in(slots.front() / block_slots, [&](std::uint64_t quotient, slot_range run) {
-      const auto inside = [&](std::uint64_t slot) { return run.first <= slot && slot < run.last; };
-      if (!known || std::none_of(slots.begin(), slots.end(), inside)) return;
-      const auto behind = owners_of(quotient, run, digests_of(quotient, table_.quotients(), *stored), about);
-      known = behind.has_value();
-      if (!known) return;
-      for (const std::uint64_t slot : slots) {
-        if (!inside(slot) || !(*behind)[slot - run.first]) continue;
-        const following_bits bits(*(*behind)[slot - run.first], table_.quotients());
-        c.values.emplace_back(slot, bits.head(table_.width()));
-      }
-    });
-    return known;
-  }
-
-  // The codes of blocks whose letters move: slots [first, last) get the letters `after`, which slots moved by `step` have now.
-  bool plan_move(slot_range moved, const std::vector<letter>& after, int step, const remote_ref* stored, doubt about,
-                 change& c) const requires coded {
-    for (std::uint64_t block = moved.first / block_slots; block <= (moved.last - 1) / block_slots; ++block) {
-      block_letters letters = letters_of_block(block);
-      const slot_range here{std::max(moved.first, block * block_slots), std::min(moved.last, (block + 1) * block_slots)};
-      for (std::uint64_t slot = here.first; slot < here.last; ++slot) letters[slot % block_slots] = after[slot - moved.first];
-      std::uint64_t code = 0;
-      for (unsigned group = 0; group < groups(); ++group) {
-        const auto part = std::span(letters).subspan(group * group_slots(), group_slots());
-        auto encoded = scheme_.code().encode(part);
-        if (!encoded) {
-          encoded = 0;
-          if (!plan_reset_of_moved(block, group, letters, here, step, stored, about, c)) return false;
-        }
-        code = with_group_code(code, groups(), group, *encoded);
-      }
-      c.codes.emplace_back(block, code);
-    }
-    return true;
-  }
-  // Values are changed before slots move, so the slots are named by where they are now; one of them may be in the next block.
-  bool plan_reset_of_moved(std::uint64_t block, unsigned group, const block_letters& letters, slot_range moved, int step,
-                           const remote_ref* stored, const std::optional<doubt>& about, change& c) const {
-    std::vector<std::uint64_t> own;
-    std::vector<std::uint64_t> others;
-    for (unsigned i = group * group_slots(); i < (group + 1) * group_slots(); ++i) {
-      if (letters[i] == 0) continue;
-      std::uint64_t slot = block * block_slots + i;
-      if (moved.first <= slot && slot < moved.last) slot += static_cast<std::uint64_t>(static_cast<std::int64_t>(step));
-      (slot / block_slots == block ? own : others).push_back(slot);
-    }
-    ++c.resets;
-    return (own.empty() || plan_reset(own, stored, about, c)) && (others.empty() || plan_reset(others, stored, about, c));
-  }
-
-  // ── operations ──
 
   insert_result insert_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
@@ -236,12 +176,6 @@ class adaptive_quotient : lettered_slots<Scheme> {
     ++keys_;
     return insert_result::inserted;
   }
-  bool all_codes_zero(std::uint64_t first, std::uint64_t last) const requires coded {
-    std::uint64_t all = 0;
-    for (std::uint64_t block = first / block_slots; block <= last / block_slots; ++block) all |= table_.code(block);
-    return all == 0;
-  }
-
   erase_result erase_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
     const slot_range run = table_.find(bits.place());
@@ -306,127 +240,11 @@ class adaptive_quotient : lettered_slots<Scheme> {
     return run.first + static_cast<std::uint64_t>(at - behind->begin());
   }
 
-  adapt_result adapt_with(digest d, const remote_ref& stored) {
-    const following_bits y(d, table_.quotients());
-    const slot_range run = table_.find(y.place());
-    const std::vector<letter> letters = letters_of(run);
-    std::vector<std::uint64_t> wrong;
-    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-      if (Scheme::accepts(table_.value(slot), letters[slot - run.first], y, table_.width())) wrong.push_back(slot);
-    }
-    if (wrong.empty()) return adapt_result::not_positive;
-    const std::vector<digest> digests = digests_of(y.place(), table_.quotients(), stored);
-    if (std::find(digests.begin(), digests.end(), d) != digests.end()) return adapt_result::is_member;
-    const std::vector<saved_slot> before = save_blocks(wrong.front() / block_slots, wrong.back() / block_slots);
-    const std::uint64_t resets_before = resets_;
-    for (auto first = wrong.begin(); first != wrong.end();) {
-      const std::uint64_t group = *first / group_slots();
-      const auto last = std::find_if(first, wrong.end(), [&](std::uint64_t slot) { return slot / group_slots() != group; });
-      if (!fix_group(group, {first, last}, run, digests, y, stored)) {
-        restore(before);
-        resets_ = resets_before;
-        return adapt_result::unfixable;
-      }
-      first = last;
-    }
-    return adapt_result::fixed;
-  }
-
-  // Fixes go group by group, and a reset cannot be taken back otherwise.
-  struct saved_slot {
-    std::uint64_t slot;
-    std::uint64_t value;
-    std::uint64_t code;  // of its block, or the slot's label
-  };
-  std::vector<saved_slot> save_blocks(std::uint64_t first, std::uint64_t last) const {
-    std::vector<saved_slot> saved;
-    for (std::uint64_t slot = first * block_slots; slot < (last + 1) * block_slots; ++slot) {
-      if constexpr (coded) {
-        saved.push_back({slot, table_.value(slot), table_.code(slot / block_slots)});
-      } else {
-        saved.push_back({slot, table_.value(slot), table_.label(slot)});
-      }
-    }
-    return saved;
-  }
-  void restore(const std::vector<saved_slot>& saved) {
-    for (const saved_slot& s : saved) {
-      table_.set_value(s.slot, s.value);
-      if constexpr (coded) {
-        table_.set_code(s.slot / block_slots, s.code);
-      } else {
-        table_.set_label(s.slot, static_cast<letter>(s.code));
-      }
-    }
-  }
-
-  // Makes the wrong slots of one group refuse y; if their letters do not fit, after a reset of the group.
-  bool fix_group(std::uint64_t group, const std::vector<std::uint64_t>& wrong, slot_range run,
-                 const std::vector<digest>& digests, const following_bits& y, const remote_ref& stored) {
-    const std::uint64_t block = group * group_slots() / block_slots;
-    const slot_range slots{group * group_slots(), (group + 1) * group_slots()};
-    block_letters letters = letters_of_block(block);
-    change c;
-    auto behind = pair(run, digests);
-    if (!behind || !all_owned(wrong, run, *behind)) return false;
-    if (advance(wrong, run, *behind, y, letters, c) && write(block, slots, letters, c)) return true;
-
-    letters = letters_of_block(block);
-    c = {};
-    c.resets = 1;
-    std::vector<std::uint64_t> lettered;
-    for (std::uint64_t slot = slots.first; slot < slots.last; ++slot) {
-      if (std::exchange(letters[slot % block_slots], letter{0}) != 0) lettered.push_back(slot);
-    }
-    if (lettered.empty() || !plan_reset(lettered, &stored, std::nullopt, c)) return false;
-    write(block, slots, letters, c);  // always fits: all letters are 0
-
-    // The reset may have paired the run in another way: pair it anew.
-    std::vector<std::uint64_t> still;
-    for (std::uint64_t slot = std::max(slots.first, run.first); slot < std::min(slots.last, run.last); ++slot) {
-      if (Scheme::accepts(table_.value(slot), letter{0}, y, table_.width())) still.push_back(slot);
-    }
-    c = {};
-    behind = pair(run, digests);
-    return behind && all_owned(still, run, *behind) && advance(still, run, *behind, y, letters, c) &&
-           write(block, slots, letters, c);
-  }
-  static bool all_owned(const std::vector<std::uint64_t>& slots, slot_range run, const owners& behind) {
-    return std::all_of(slots.begin(), slots.end(), [&](std::uint64_t slot) { return behind[slot - run.first].has_value(); });
-  }
-  // New letters and values under which the slots accept their owners, but not y. False if there are none.
-  bool advance(const std::vector<std::uint64_t>& wrong, slot_range run, const owners& behind, const following_bits& y,
-               block_letters& letters, change& c) const {
-    for (const std::uint64_t slot : wrong) {
-      const following_bits x(*behind[slot - run.first], table_.quotients());
-      const auto next = scheme_.advance(letters[slot % block_slots], x, y, table_.width());
-      if (!next) return false;
-      letters[slot % block_slots] = *next;
-      c.values.emplace_back(slot, Scheme::value(x, table_.width(), *next));
-    }
-    return true;
-  }
-  // Writes the letters of one group and the values that go with them, if they can be coded.
-  bool write(std::uint64_t block, slot_range slots, const block_letters& letters, const change& c) {
-    if constexpr (coded) {
-      const auto group = static_cast<unsigned>(slots.first % block_slots / group_slots());
-      const auto code =
-          scheme_.code().encode(std::span<const letter>(letters).subspan(slots.first % block_slots, slots.size()));
-      if (!code) return false;
-      table_.set_code(block, with_group_code(table_.code(block), groups(), group, *code));
-    } else {
-      for (std::uint64_t slot = slots.first; slot < slots.last; ++slot) table_.set_label(slot, letters[slot % block_slots]);
-    }
-    apply_values(c);
-    return true;
-  }
-
   friend stored_access;
   adaptive_quotient() = default;
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;  // slots in use, without those that have nobody behind them
-  std::uint64_t resets_ = 0;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -13,16 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "tamis/filter/concepts.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/filter/quotient_fingerprints.hpp"
 #include "tamis/io/archive.hpp"
-#include "tamis/math/quotient.hpp"
-#include "tamis/table/rank_select.hpp"
 #include "tamis/table/run_counters.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class cqf {
+class cqf : public quotient_fingerprints {
  public:
   static constexpr option_info options[] = {{"remainder", "2 to 56", "from the rate or the bits", "bits of a slot"}};
   static constexpr filter_info info{
@@ -33,13 +30,7 @@ class cqf {
   };
 
   static result<cqf> create(const filter_params& params) {
-    TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t remainder,
-              number_option(params, "remainder", 0, run_counters::least_width, longest_remainder));
-    const auto r = static_cast<unsigned>(remainder);
-    TAMIS_TRY(const quotient_shape shape,
-              params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r)
-                         : quotient_shape_for_bits(params.capacity, *params.bits_per_key, quotient_metadata, r));
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, quotient_metadata, run_counters::least_width));
     cqf made;
     const unsigned width = std::max(shape.remainder, run_counters::least_width);
     TAMIS_TRY(made.table_, rank_select<>::make(shape.quotients, shape.spare, width));
@@ -81,10 +72,7 @@ class cqf {
 
   // One pass through both, adding up the counts of equal fingerprints.
   status merge(const cqf& other) {
-    if (table_.quotients() != other.table_.quotients() || table_.width() != other.table_.width() ||
-        table_.slots() != other.table_.slots()) {
-      return error{"the two cqf filters have different shapes: " + shape() + " and " + other.shape()};
-    }
+    TAMIS_CHECK(same_shape(table_, other.table_, info));
     cqf both;
     both.capacity_ = capacity_;
     TAMIS_TRY(both.table_, rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
@@ -100,16 +88,6 @@ class cqf {
     return {};
   }
 
-  struct fingerprint {
-    std::uint64_t quotient;
-    std::uint64_t remainder;
-
-    friend auto operator<=>(const fingerprint&, const fingerprint&) = default;
-  };
-  TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
-    const placed p = place_of(d, table_.quotients());
-    return {p.place, p.rest.high >> (word_bits - table_.width())};
-  }
   // Calls visit(fingerprint, count) in the order of digests.
   template <class Visit>
   void for_each(Visit visit) const {
@@ -121,16 +99,11 @@ class cqf {
   }
 
   std::uint64_t keys() const { return keys_; }  // with their copies
-  std::uint64_t capacity() const { return capacity_; }
   // The share of all fingerprints that are in: they are distinct.
   double expected_fpr() const {
     return std::ldexp(static_cast<double>(fingerprints_) / static_cast<double>(table_.quotients()),
                       -static_cast<int>(table_.width()));
   }
-  memory_bits bits() const { return {table_.bits()}; }
-  option_list settings() const { return {{"remainder", std::to_string(table_.width())}}; }
-
-  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(fingerprint_of(d).quotient); }
 
   friend bool operator==(const cqf&, const cqf&) = default;
 
@@ -235,17 +208,11 @@ class cqf {
     return true;
   }
 
-  std::string shape() const {
-    return std::to_string(table_.quotients()) + " quotients, " + std::to_string(table_.width()) + "-bit remainders";
-  }
-
   friend stored_access;
   cqf() = default;
 
-  std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
   std::uint64_t fingerprints_ = 0;
-  rank_select<> table_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

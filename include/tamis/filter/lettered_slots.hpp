@@ -58,6 +58,24 @@ class lettered_slots {
     }
     return all;
   }
+  // Letters of one slot after the other: each block is decoded once.
+  class letter_reader {
+   public:
+    explicit letter_reader(const lettered_slots& slots) : slots_(&slots) {}
+    letter operator()(std::uint64_t slot) {
+      if (slot / block_slots != block_) {
+        block_ = slot / block_slots;
+        letters_ = slots_->letters_of_block(block_);
+      }
+      return letters_[slot % block_slots];
+    }
+
+   private:
+    const lettered_slots* slots_;
+    std::uint64_t block_ = ~std::uint64_t{0};
+    block_letters letters_{};
+  };
+
   std::optional<std::uint64_t> recoded(std::uint64_t code) const requires coded {
     block_letters letters{};
     scheme_.code().decode(code, std::span(letters));
@@ -169,7 +187,10 @@ class lettered_slots {
     return pair(run, digests);
   }
   std::optional<owners> pair(slot_range run, const std::vector<digest>& digests) const {
-    const std::vector<letter> letters = letters_of(run);
+    return pair(run, digests, letters_of(run));
+  }
+  // The same, for letters that are not written yet.
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const letter> letters) const {
     std::vector<following_bits> bits;
     bits.reserve(digests.size());
     for (const digest d : digests) bits.emplace_back(d, table_.quotients());

@@ -11,18 +11,14 @@
 // The table behind it is table/rank_select.hpp. Copies of a key take a slot each and are erased one by one.
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
-#include "tamis/filter/concepts.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/filter/quotient_fingerprints.hpp"
 #include "tamis/io/archive.hpp"
-#include "tamis/math/quotient.hpp"
-#include "tamis/table/rank_select.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class rsqf {
+class rsqf : public quotient_fingerprints {
  public:
   static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
@@ -33,12 +29,7 @@ class rsqf {
   };
 
   static result<rsqf> create(const filter_params& params) {
-    TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t remainder, number_option(params, "remainder", 0, 1, longest_remainder));
-    const auto r = static_cast<unsigned>(remainder);
-    TAMIS_TRY(const quotient_shape shape,
-              params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r)
-                         : quotient_shape_for_bits(params.capacity, *params.bits_per_key, quotient_metadata, r));
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, quotient_metadata));
     rsqf made;
     TAMIS_TRY(made.table_, rank_select<>::make(shape.quotients, shape.spare, shape.remainder));
     made.capacity_ = params.capacity;
@@ -78,24 +69,11 @@ class rsqf {
   }
 
   status merge(const rsqf& other) {
-    if (table_.quotients() != other.table_.quotients() || table_.width() != other.table_.width() ||
-        table_.slots() != other.table_.slots()) {
-      return error{"the two rsqf filters have different shapes: " + shape() + " and " + other.shape()};
-    }
+    TAMIS_CHECK(same_shape(table_, other.table_, info));
     TAMIS_TRY(table_, rank_select<>::merged(table_, other.table_));
     return {};
   }
 
-  struct fingerprint {
-    std::uint64_t quotient;
-    std::uint64_t remainder;
-
-    friend auto operator<=>(const fingerprint&, const fingerprint&) = default;
-  };
-  TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
-    const placed p = place_of(d, table_.quotients());
-    return {p.place, p.rest.high >> (word_bits - table_.width())};
-  }
   // Calls visit for the fingerprint of every key, in the order of their digests.
   template <class Visit>
   void for_each(Visit visit) const {
@@ -109,10 +87,7 @@ class rsqf {
   }
 
   std::uint64_t keys() const { return table_.used(); }
-  std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const { return quotient_rate(table_.quotients(), keys(), table_.width()); }
-  memory_bits bits() const { return {table_.bits()}; }
-  option_list settings() const { return {{"remainder", std::to_string(table_.width())}}; }
 
   // Batches (batch/pipeline.hpp).
   struct view {
@@ -126,7 +101,6 @@ class rsqf {
   void with_view(Use use) const {
     use(view{*this});
   }
-  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(fingerprint_of(d).quotient); }
 
   friend bool operator==(const rsqf&, const rsqf&) = default;
 
@@ -140,15 +114,8 @@ class rsqf {
   }
 
  private:
-  std::string shape() const {
-    return std::to_string(table_.quotients()) + " quotients, " + std::to_string(table_.width()) + "-bit remainders";
-  }
-
   friend stored_access;
   rsqf() = default;
-
-  std::uint64_t capacity_ = 0;
-  rank_select<> table_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,66 @@
+#pragma once
+
+// What rsqf and cqf share: a digest's fingerprint, and a rank-and-select table whose slots hold remainders.
+//
+//   digest   | quotient: log2(n) bits | remainder: r bits | not used |
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "tamis/filter/concepts.hpp"
+#include "tamis/hash/place.hpp"
+#include "tamis/math/quotient.hpp"
+#include "tamis/table/rank_select.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+// The shape that the parameters ask of any filter of the quotient family. `metadata`: bits per slot beside the remainder.
+inline result<quotient_shape> quotient_shape_of(const filter_info& info, const filter_params& params, double metadata,
+                                                unsigned least_remainder = 1) {
+  TAMIS_CHECK(check_params(info, params));
+  TAMIS_TRY(const std::uint64_t remainder, number_option(params, "remainder", 0, least_remainder, longest_remainder));
+  const auto r = static_cast<unsigned>(remainder);
+  return params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r)
+                    : quotient_shape_for_bits(params.capacity, *params.bits_per_key, metadata, r);
+}
+
+// Are two tables made of the same slots, so that they can be merged?
+template <class Table>
+status same_shape(const Table& a, const Table& b, const filter_info& info) {
+  if (a.quotients() == b.quotients() && a.width() == b.width() && a.slots() == b.slots()) return {};
+  const auto shape = [](const Table& t) {
+    return std::to_string(t.quotients()) + " quotients, " + std::to_string(t.width()) + "-bit remainders";
+  };
+  return error{"the two " + std::string(info.id) + " filters have different shapes: " + shape(a) + " and " + shape(b)};
+}
+
+class quotient_fingerprints {
+ public:
+  struct fingerprint {
+    std::uint64_t quotient;
+    std::uint64_t remainder;
+
+    friend auto operator<=>(const fingerprint&, const fingerprint&) = default;
+  };
+  TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
+    const placed p = place_of(d, table_.quotients());
+    return {p.place, p.rest.high >> (word_bits - table_.width())};
+  }
+
+  std::uint64_t capacity() const { return capacity_; }
+  memory_bits bits() const { return {table_.bits()}; }
+  option_list settings() const { return {{"remainder", std::to_string(table_.width())}}; }
+
+  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(fingerprint_of(d).quotient); }
+
+  friend bool operator==(const quotient_fingerprints&, const quotient_fingerprints&) = default;
+
+ protected:
+  quotient_fingerprints() = default;
+
+  std::uint64_t capacity_ = 0;
+  rank_select<> table_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
