@@ -5,62 +5,25 @@
 #include <vector>
 
 #include "tamis/base/random.hpp"
-#include "tamis/filter/exaf.hpp"
-#include "tamis/filter/taf.hpp"
-#include "tamis/filter/utaf.hpp"
-#include "tamis/io/archive.hpp"
 #include "tamis/math/binomial.hpp"
 #include "tamis/remote/memory_remote.hpp"
+#include "tests/filter/adaptive_kinds.hpp"
 
 namespace {
 
 using namespace tamis;
+using namespace tamis::test;
 
 digest draw(random_source& random) { return {random(), random()}; }
-
-// The filters under test, each with its options.
-struct paper_taf {
-  using tested = taf;
-  static option_list extra() { return {}; }
-};
-struct quarters_taf {
-  using tested = taf;
-  static option_list extra() { return {{"code", "quarters"}}; }
-};
-struct plain_utaf {
-  using tested = utaf;
-  static option_list extra() { return {}; }
-};
-struct plain_exaf {
-  using tested = exaf;
-  static option_list extra() { return {}; }
-};
 
 template <class Kind>
 class adaptive_quotients : public testing::Test {
  public:
   static typename Kind::tested make(std::uint64_t capacity, unsigned remainder) {
-    option_list options = Kind::extra();
-    options.emplace_back("remainder", std::to_string(remainder));
-    return Kind::tested::create({.capacity = capacity, .fpr = 0.5, .options = options}).value();
+    return make_adaptive<Kind>(capacity, remainder);
   }
 };
-using kinds = testing::Types<paper_taf, quarters_taf, plain_utaf, plain_exaf>;
-TYPED_TEST_SUITE(adaptive_quotients, kinds);
-
-template <class Filter>
-Filter saved_and_loaded(const Filter& filter) {
-  memory_sink sink;
-  writer out(sink);
-  out(filter);
-  out.finish().value();
-  memory_source source(sink.bytes());
-  reader in(source);
-  Filter loaded = stored_access::blank<Filter>();
-  in(loaded);
-  status(in.state()).value();
-  return loaded;
-}
+TYPED_TEST_SUITE(adaptive_quotients, adaptive_kinds);
 
 // A filter, its remote and a small world of digests that collide often: few quotients, short remainders.
 template <class Filter>

@@ -123,30 +123,10 @@ TEST(taf, selectors_are_distributed_as_corollary_3_says) {
   }
 }
 
-TEST(utaf, selectors_continue_past_the_digest) {
-  filled<utaf> world(20);
-  std::vector<digest> members;
-  world.remote.for_each_in({{0, 0}, {~std::uint64_t{0} >> 8, 0}}, [&](digest d) { members.push_back(d); });
-  ASSERT_GT(members.size(), 10u);
-  for (const digest x : members) {
-    digest y = x;
-    y.low ^= 1;  // differs in the last bit only, which no remainder of the first digest has
-    ASSERT_TRUE(world.filter.contains(y));
-    ASSERT_EQ(world.filter.adapt(y, world.remote), adapt_result::fixed);
-    ASSERT_FALSE(world.filter.contains(y));
-    ASSERT_TRUE(world.filter.contains(x));
-  }
-  unsigned largest = 0;
-  world.filter.for_each_letter([&](std::uint8_t selector) { largest = std::max<unsigned>(largest, selector); });
-  EXPECT_GE(largest, (128u - 14u) / 8u - 1);
-}
-
 TEST(taf, space_is_what_the_paper_says) {
   const auto per_slot = [](std::uint64_t bits) { return static_cast<double>(bits) / 1048576.0; };
   const taf filter = taf::create({.capacity = 996147, .fpr = eps}).value();
   EXPECT_NEAR(per_slot(filter.bits().fast), 8 + 3, 0.01);
-  const utaf uncoded = utaf::create({.capacity = 996147, .fpr = eps}).value();
-  EXPECT_NEAR(per_slot(uncoded.bits().fast), 8 + 10.125, 0.01);
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
 
   // Every slot of both, with its letter, so that what either has fixed it still refuses; in one pass through each. Where
   // letters of two blocks do not fit one code, they are reset; if that needs a remote, it is an error, and nothing has changed.
+  static constexpr bool merging_may_need_a_remote = coded && Scheme::value_depends_on_letter;
   status merge(const adaptive_quotient& other) { return merge_with(other, nullptr); }
   // The remote holds all keys of both filters.
   template <remote R>
