@@ -27,7 +27,7 @@ struct profile {
 };
 
 struct code_table {
-  std::array<std::uint32_t, codes> letters{};
+  std::array<std::uint32_t, 1 << quarter_bits> letters{};  // `codes` of them, and zeros
   std::size_t size = 0;
 
   constexpr code_table() { add(quarter_letters, 0, {}); }
@@ -52,7 +52,7 @@ static_assert(table.size == codes);
 
 }  // namespace
 
-std::span<const std::uint32_t> quarter_codes() { return table.letters; }
+std::span<const std::uint32_t, 1 << quarter_bits> quarter_codes() { return table.letters; }
 
 std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarter_letters> letters) {
   std::uint32_t packed = 0;
@@ -60,8 +60,9 @@ std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarte
     if (letters[i] > largest_quarter_letter) return std::nullopt;
     packed |= std::uint32_t{letters[i]} << (2 * i);
   }
-  const auto at = std::lower_bound(table.letters.begin(), table.letters.end(), packed);
-  if (at == table.letters.end() || *at != packed) return std::nullopt;
+  const auto end = table.letters.begin() + codes;
+  const auto at = std::lower_bound(table.letters.begin(), end, packed);
+  if (at == end || *at != packed) return std::nullopt;
   return static_cast<std::uint64_t>(at - table.letters.begin());
 }
 

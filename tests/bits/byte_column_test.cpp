@@ -24,6 +24,23 @@ TEST(byte_column, compares_64_bytes) {
   }
 }
 
+TEST(byte_column, compares_16_bytes_with_four_values) {
+  random_source random(2);
+  std::uint8_t bytes[16];
+  for (int round = 0; round < 20000; ++round) {
+    const std::uint64_t values = 1 + random.below(256);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(values));
+    std::uint32_t wanted = 0;
+    std::uint64_t expected = 0;
+    for (unsigned k = 0; k < 4; ++k) {
+      const auto value = static_cast<std::uint8_t>(random.below(values));
+      wanted |= std::uint32_t{value} << (8 * k);
+      for (unsigned i = 0; i < 16; ++i) expected |= std::uint64_t{bytes[i] == value} << (16 * k + i);
+    }
+    ASSERT_EQ(equal_windows(bytes, wanted), expected);
+  }
+}
+
 TEST(byte_column, moves_ranges_of_every_length_and_nothing_else) {
   for (std::uint64_t first = 1; first < 40; ++first) {
     for (std::uint64_t size = 0; first + size < 200; ++size) {

@@ -161,6 +161,7 @@ TYPED_TEST(adaptive_sequences, keep_every_member) {
     expect_members_kept<TypeParam>(40, remainder, 0, 60, 4.0);
     expect_members_kept<TypeParam>(100, remainder, 80, 60, 4.0);
   }
+  for (const unsigned remainder : {8u, 12u, 16u}) expect_members_kept<TypeParam>(100, remainder, 80, 30, 4.0);
 }
 
 TYPED_TEST(adaptive_sequences, keep_every_member_where_a_block_begins) {

@@ -52,7 +52,7 @@ class any_model {
   virtual std::uint64_t count(digest d) const = 0;
   virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
   virtual status expand() = 0;
-  virtual status merge(const any_model& other, const remote_ref* stored) = 0;  // stored: may be null, as for insert
+  virtual status merge(const any_model& other) = 0;
 };
 
 class any_filter {
@@ -111,9 +111,7 @@ class any_filter {
   std::size_t erase_many(std::span<const digest> digests, std::span<bool> out = {}) { return model_->erase_many(digests, out); }
 
   // Everything in `other` is in this one afterwards. An error, and no change, if kind, hash, seed or shape differ.
-  status merge(const any_filter& other) { return merge(other, nullptr); }
-  // The same where a remote with the keys of both is at hand: telescoping filters that have adapted may need it.
-  status merge(const any_filter& other, const remote_ref& stored) { return merge(other, &stored); }
+  status merge(const any_filter& other);
 
   std::uint64_t keys() const { return model_->keys(); }
   std::uint64_t capacity() const { return model_->capacity(); }
@@ -126,8 +124,6 @@ class any_filter {
   std::vector<std::byte> save_bytes() const;
 
  private:
-  status merge(const any_filter& other, const remote_ref* stored);
-
   std::unique_ptr<any_model> model_;
   hasher hash_;
 };

@@ -72,13 +72,10 @@ class model final : public any_model {
     if constexpr (expandable<F>) return filter_.expand();
     return unable<status>(error{std::string(F::info.id) + " cannot expand"});
   }
-  status merge(const any_model& other, [[maybe_unused]] const remote_ref* stored) override {
+  status merge(const any_model& other) override {
     if constexpr (mergeable<F>) {
       const auto* same = dynamic_cast<const model*>(&other);
       if (same == nullptr) return error{"the two filters were made by different builds of " + std::string(F::info.id)};
-      if constexpr (mergeable_with_remote<F>) {
-        if (stored != nullptr) return filter_.merge(same->filter_, *stored);
-      }
       return filter_.merge(same->filter_);
     }
     return error{std::string(F::info.id) + " filters cannot be merged"};

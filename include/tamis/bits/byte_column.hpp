@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -59,24 +58,31 @@ TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t v
 #endif
 }
 
-// The same for several values: is byte i equal to one of them?
-TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::span<const std::uint8_t> values) {
+// Sixteen bytes against four values: bit 16k + i of the answer says whether byte i is equal to byte k of `values`.
+TAMIS_INLINE std::uint64_t equal_windows(const std::uint8_t* bytes, std::uint32_t values) {
 #if TAMIS_HAS_AVX2
-  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
-  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + 1);
-  __m256i any_low = _mm256_setzero_si256();
-  __m256i any_high = _mm256_setzero_si256();
-  for (const std::uint8_t value : values) {
-    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
-    any_low = _mm256_or_si256(any_low, _mm256_cmpeq_epi8(low, wanted));
-    any_high = _mm256_or_si256(any_high, _mm256_cmpeq_epi8(high, wanted));
-  }
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(any_low)) |
-         std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(any_high))} << 32;
+  const __m256i here = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)));
+  const __m256i all = _mm256_set1_epi32(static_cast<int>(values));
+  const auto two = [&](__m256i which) -> std::uint64_t {
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(here, _mm256_shuffle_epi8(all, which))));
+  };
+  return two(_mm256_setr_m128i(_mm_set1_epi8(0), _mm_set1_epi8(1))) | two(_mm256_setr_m128i(_mm_set1_epi8(2), _mm_set1_epi8(3)))
+                                                                          << 32;
 #else
-  std::uint64_t any = 0;
-  for (const std::uint8_t value : values) any |= equal_bytes(bytes, value);
-  return any;
+  std::uint64_t equal = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    const auto value = static_cast<std::uint8_t>(values >> (8 * k));
+#if defined(__SSE2__)
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    const auto one =
+        static_cast<std::uint16_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, _mm_set1_epi8(static_cast<char>(value)))));
+#else
+    std::uint16_t one = 0;
+    for (unsigned i = 0; i < 16; ++i) one |= static_cast<std::uint16_t>((bytes[i] == value) << i);
+#endif
+    equal |= std::uint64_t{one} << (16 * k);
+  }
+  return equal;
 #endif
 }
 
@@ -139,8 +145,9 @@ class byte_column {
   TAMIS_INLINE void set(std::uint64_t i, std::uint8_t value) { bytes_[i] = value; }
   // Which of the 64 values from value i on are equal to `value`; those beyond the end are zero.
   TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::uint8_t value) const { return equal_bytes(bytes_.data() + i, value); }
-  TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::span<const std::uint8_t> values) const {
-    return equal_bytes(bytes_.data() + i, values);
+  // The 16 values from value i on against four others, as equal_windows.
+  TAMIS_INLINE std::uint64_t equal_four(std::uint64_t i, std::uint32_t values) const {
+    return equal_windows(bytes_.data() + i, values);
   }
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i); }
 

@@ -54,6 +54,22 @@ constexpr void decode(const Model& model, std::uint64_t code, std::span<Letter> 
   for (Letter& letter : letters) letter = static_cast<Letter>(model.take(range, code));
 }
 
+// Letter `index` of a code of which the first `known` letters are 0 and leave `range`: nothing is kept of those in between,
+// most of which are 0 too.  Requires: known <= index.
+template <class Model>
+TAMIS_INLINE constexpr auto letter_of(const Model& model, std::uint64_t code, unsigned index, unsigned known,
+                                      std::uint64_t range) {
+  while (true) {
+    for (; known < index; ++known) {
+      const std::uint64_t zero = model.zero(range);
+      if (code >= zero) break;
+      range = zero;
+    }
+    const auto letter = model.take(range, code);
+    if (known++ == index) return letter;
+  }
+}
+
 // How many letters are 0 before the first other one: the ranges after 1, 2, … zeros, in which the code 0…0 x still lies.
 class leading_zeros {
  public:

@@ -22,6 +22,8 @@ struct extension_model {
     return letter == 0 ? 0 : static_cast<unsigned>(std::bit_width(letter)) - 1;
   }
 
+  TAMIS_INLINE static constexpr std::uint64_t zero(std::uint64_t range) { return range - (range >> 3); }
+
   constexpr code_interval part(std::uint64_t range, std::uint32_t letter) const {
     const std::uint64_t extended = range >> 3;
     const std::uint64_t plain = range - extended;

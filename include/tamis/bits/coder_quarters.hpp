@@ -15,8 +15,9 @@ inline constexpr unsigned quarter_letters = 16;
 inline constexpr unsigned quarter_bits = 14;
 inline constexpr unsigned largest_quarter_letter = 3;
 
-// The 16 letters of each code, letter i in bits 2i and 2i + 1; ascending, so that code 0 is sixteen zeros.
-std::span<const std::uint32_t> quarter_codes();
+// The 16 letters of each code, letter i in bits 2i and 2i + 1; ascending, so that code 0 is sixteen zeros. Numbers that are no
+// code stand for sixteen zeros too.
+std::span<const std::uint32_t, 1 << quarter_bits> quarter_codes();
 
 // The code of these letters, or none if they are not in the table.
 std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarter_letters> letters);

@@ -26,6 +26,8 @@ struct tuned_selector_model {
     }
   }
 
+  TAMIS_INLINE static constexpr std::uint64_t zero(std::uint64_t range) { return share(range, 0); }
+
   constexpr code_interval part(std::uint64_t range, unsigned letter) const {
     if (letter > last_letter) return {};
     std::uint64_t low = 0;
@@ -54,12 +56,21 @@ class general_selector_model {
  public:
   static constexpr unsigned last_letter = 15;
 
+  // The largest selector worth having. Short remainders need many. Long ones hardly ever a third: up to there all of them lie
+  // in the first 96 bits after the place, and a lookup can compare with eight at once.
+  static constexpr unsigned last_letter_for(unsigned r) {
+    if (r < 8) return last_letter;
+    return r <= 12 ? 7 : r <= 24 ? 96 / r - 1 : 3;
+  }
+
   // Requires: x >= 2, or not even 64 zeros would fit.
   constexpr general_selector_model(unsigned x, unsigned y) : x_(x), y_(y) {}
 
   // Good values for remainders of r bits at 0.875 bits a slot. There P(0) is near 0.78; P(2) / P(1) = rate + 0.12, so that
   // only short remainders make large selectors likely.
   static constexpr general_selector_model for_remainder(unsigned r) { return {2, r <= 2 ? 1u : r == 3 ? 2u : 3u}; }
+
+  TAMIS_INLINE constexpr std::uint64_t zero(std::uint64_t range) const { return all_but(range, x_); }
 
   constexpr code_interval part(std::uint64_t range, unsigned letter) const {
     if (letter > last_letter) return {};

@@ -88,12 +88,6 @@ concept mergeable = filter<F> && requires(F f, const F other) {
   { f.merge(other) } -> std::same_as<status>;
 };
 
-// Merging that may need the keys of both, because codes that overflow forget whose slot is whose. The remote holds all of them.
-template <class F>
-concept mergeable_with_remote = mergeable<F> && requires(F f, const F other, remote_ref stored) {
-  { f.merge(other, stored) } -> std::same_as<status>;
-};
-
 struct capabilities {
   bool erase = false;
   bool count = false;

@@ -103,7 +103,7 @@ class lettered_slots {
 
   TAMIS_INLINE bool contains(const following_bits& bits) const {
     const auto run = table_.find_near(bits.place());
-    return accepts_any(run.block, run.slots, bits) || (run.leaves && contains_far(bits));
+    return accepts_any(run.block, run.slots, bits) || (run.leaves && contains_far(bits.source()));
   }
   // Does one of these slots of the block accept the digest? Where no letter has ever changed this is a plain quotient filter,
   // and as free of branches.
@@ -111,21 +111,32 @@ class lettered_slots {
     const std::uint64_t plain = table_.values().matches(block * block_slots, among, bits.head(table_.width()));
     if constexpr (!coded) {
       const std::uint64_t zeros = table_.labelled(block, 0);
-      return (plain & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits));
+      return (plain & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
     } else if constexpr (Scheme::value_depends_on_letter) {
-      if ((table_.code(block) == 0) | (among == 0)) return plain != 0;
-      return accepts_coded(block, among, bits);
+      return table_.code(block) == 0 ? plain != 0 : accepts_coded(block, among, bits);
     } else {
-      return plain != 0 && (table_.code(block) == 0 || accepts_one_of(block, plain, bits));
+      return plain != 0 && (table_.code(block) == 0 || accepts_one_of(block, plain, bits.source()));
     }
   }
-  // Only slots that hold what the digest would have under some letter are worth decoding for.
-  TAMIS_NOINLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    const std::uint64_t likely = scheme_.candidates(table_.values(), block * block_slots, among, bits, table_.width());
-    return likely != 0 && accepts_one_of(block, likely, bits);
+  // Only slots that hold what the digest would have under some letter are worth decoding for: they are looked for among sixteen
+  // slots at once, and nearly all runs are shorter.
+  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    constexpr unsigned window = 16;
+    const unsigned first = std::min(static_cast<unsigned>(std::countr_zero(among)), block_slots - window);
+    if (table_.width() < 8 || among >> first >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
+    const std::uint64_t likely =
+        scheme_.candidates(table_.values(), table_.code(block), block * block_slots, first, bits) & (among >> first);
+    return likely != 0 && (scheme_.candidates_accept() || accepts_one_of(block, likely << first, bits.source()));
   }
-  bool accepts_one_of(std::uint64_t block, std::uint64_t slots, const following_bits& bits) const {
+  // Out of line, and by the digest alone: the bits of the quick way then stay in registers.
+  TAMIS_NOINLINE bool accepts_one_of(std::uint64_t block, std::uint64_t slots, digest d) const {
+    const following_bits bits(d, table_.quotients());
     if constexpr (coded) {
+      if ((slots & (slots - 1)) == 0) {
+        const auto i = static_cast<unsigned>(std::countr_zero(slots));
+        const letter only = scheme_.code().letter_at(table_.code(block), i);
+        return Scheme::accepts(table_.value(block * block_slots + i), only, bits, table_.width());
+      }
       const auto decoded = scheme_.code().some(table_.code(block), static_cast<unsigned>(std::bit_width(slots)));
       return accepts_lettered(block, slots, bits, [&](unsigned i) { return decoded[i]; });
     } else {
@@ -141,7 +152,8 @@ class lettered_slots {
     }
     return false;
   }
-  TAMIS_NOINLINE bool contains_far(const following_bits& bits) const {
+  TAMIS_NOINLINE bool contains_far(digest d) const {
+    const following_bits bits(d, table_.quotients());
     const slot_range run = table_.find(bits.place());
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const std::uint64_t block = slot / block_slots;

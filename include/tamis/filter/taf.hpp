@@ -12,7 +12,7 @@
 // selectors 0, all remainders the first ones again, taken from the stored digests. filter/adaptive_quotient.hpp has the
 // operations, and why no member is lost.
 
-#include <array>
+#include <cstdint>
 #include <string>
 
 #include "tamis/bits/letter_code.hpp"
@@ -66,16 +66,17 @@ class taf_scheme {
     return std::nullopt;
   }
 
-  // The slots that may hold what y would have under any selector at all. Comparing all remainders of the block with all of them
-  // costs less than the decoding that it saves; the quarters decode faster than that.
-  std::uint64_t candidates(const slot_values& values, std::uint64_t first, std::uint64_t among, const following_bits& y,
-                           unsigned r) const {
-    if (coding_ == selector_coding::quarters || r < 8) return among;
-    std::array<std::uint8_t, general_selector_model::last_letter + 1> low;
-    const unsigned selectors = code_.last_letter() + 1;
-    for (unsigned k = 0; k < selectors; ++k) low[k] = static_cast<std::uint8_t>(y.bits((k + 1) * r - 8, 8));
-    return values.near_matches(first, among, std::span(low).first(selectors));
+  // Of the block's sixteen slots from `first` on, those that may hold what y has: under any selector at all, since comparing
+  // with all of them costs less than the decoding it saves, or under their own where that is quickly known.  Requires: r >= 8.
+  TAMIS_INLINE std::uint64_t candidates(const slot_values& values, std::uint64_t code, std::uint64_t block, unsigned first,
+                                        const following_bits& y) const {
+    const std::uint64_t tags = low_bytes(y);
+    const std::uint64_t four = values.near_matches(block + first, static_cast<std::uint32_t>(tags));
+    if (coding_ == selector_coding::quarters) return first_of_four(four & windows_of(code_.sixteen(code, first)));
+    return first_of_four(four | values.near_matches(block + first, static_cast<std::uint32_t>(tags >> 32)));
   }
+  // Is a candidate more than likely?
+  TAMIS_INLINE bool candidates_accept() const { return coding_ == selector_coding::quarters && remainder_ == 8; }
 
   friend bool operator==(const taf_scheme& a, const taf_scheme& b) {
     return a.coding_ == b.coding_ && a.remainder_ == b.remainder_;
@@ -94,6 +95,32 @@ class taf_scheme {
 
  private:
   taf_scheme(selector_coding coding, unsigned remainder) : coding_(coding), remainder_(remainder), code_(coding, remainder) {}
+
+  // The last eight bits of y's remainder under selectors 0 to 7, a byte each; those that the code does not have repeat the
+  // first.
+  TAMIS_INLINE std::uint64_t low_bytes(const following_bits& y) const {
+    if (remainder_ == 8) {
+      const std::uint64_t seven = __builtin_bswap64(y.head(64));
+      return (seven << 8 >> 8) | seven << 56;
+    }
+    std::uint64_t tags = y.bits(remainder_ - 8, 8) * 0x0101010101010101u;
+    for (unsigned k = 1; k <= code_.last_letter(); ++k) {
+      const unsigned shift = 8 * k;
+      tags ^= (y.bits(std::uint64_t{k + 1} * remainder_ - 8, 8) ^ (tags >> shift & 0xff)) << shift;
+    }
+    return tags;
+  }
+  // Letters of two bits, as equal_windows orders them: bit 16k + i says whether letter i is k.
+  TAMIS_INLINE static std::uint64_t windows_of(std::uint64_t letters) {
+    const std::uint64_t low = pext(letters, 0x55555555u);
+    const std::uint64_t high = pext(letters, 0xaaaaaaaau);
+    return ((low | high) ^ 0xffff) | (low & ~high) << 16 | (high & ~low) << 32 | (low & high) << 48;
+  }
+  // Bit i: is one of the bits i, 16 + i, 32 + i and 48 + i set?
+  TAMIS_INLINE static std::uint64_t first_of_four(std::uint64_t windows) {
+    windows |= windows >> 32;
+    return (windows | windows >> 16) & 0xffff;
+  }
 
   selector_coding coding_;
   std::uint32_t remainder_;

@@ -19,6 +19,7 @@ class following_bits {
   following_bits() = default;
   TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places) : following_bits(d, place_of(d, places), places) {}
 
+  TAMIS_INLINE constexpr digest source() const { return digest_; }
   TAMIS_INLINE constexpr std::uint64_t place() const { return placed_.place; }
 
   // The first `width` bits.  Requires: 1 <= width <= 64.

@@ -55,11 +55,11 @@ class slot_values {
     return matches_elsewhere(first, among, value);
   }
 
-  // The same for several values at once, by their low eight bits only: slots that may hold one of them.
-  // Requires: width() >= 8.
-  TAMIS_INLINE std::uint64_t near_matches(std::uint64_t first, std::uint64_t among, std::span<const std::uint8_t> low) const {
+  // Sixteen slots from `first` on, by their low eight bits only: bit 16k + i says whether slot i may hold a value that ends in
+  // byte k of `low`.  Requires: width() >= 8.
+  TAMIS_INLINE std::uint64_t near_matches(std::uint64_t first, std::uint32_t low) const {
     assert(width_ >= 8);
-    return low_.equal(first, low) & among;
+    return low_.equal_four(first, low);
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t i) const {
