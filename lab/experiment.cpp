@@ -14,11 +14,18 @@ extern const experiment ascf_space;
 extern const experiment ascf_speed_20;
 extern const experiment ascf_speed_22;
 extern const experiment ascf_speed_24;
+extern const experiment taf_active_set;
+extern const experiment taf_adversary;
+extern const experiment taf_power_law;
+extern const experiment taf_selectors;
+extern const experiment taf_throughput;
+extern const experiment taf_traces;
 
 std::span<const experiment* const> experiments() {
-  static constexpr const experiment* all[] = {&abf_decimation, &abf_synthetic, &abf_traces,    &abf_variants,
-                                              &ascf_fixed,     &ascf_load,     &ascf_load_24,  &ascf_sizes,
-                                              &ascf_space,     &ascf_speed_20, &ascf_speed_22, &ascf_speed_24};
+  static constexpr const experiment* all[] = {&abf_decimation, &abf_synthetic,  &abf_traces,     &abf_variants,  &ascf_fixed,
+                                              &ascf_load,      &ascf_load_24,   &ascf_sizes,     &ascf_space,    &ascf_speed_20,
+                                              &ascf_speed_22,  &ascf_speed_24,  &taf_active_set, &taf_adversary, &taf_power_law,
+                                              &taf_selectors,  &taf_throughput, &taf_traces};
   return all;
 }
 
