@@ -2,7 +2,7 @@
 // distribution's entropy is, and how many bits the codes take for the selectors of a real table.
 
 #include <cmath>
-#include <optional>
+#include <span>
 
 #include "lab/experiments/taf_common.hpp"
 #include "tamis/bits/coder_selector.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t stored_keys = 124518;  // 0.95 of 2^17
 
-// Bits per selector of a code: 56 less what is left of the interval, over blocks that fit; how many do not.
+// What a code spends on the selectors of a table: the logarithms of their parts of the whole range. And how many blocks of 64
+// do not fit its 56 bits.
 struct coder_space {
   double bits = 0.0;
   std::uint64_t blocks = 0;
@@ -21,16 +22,14 @@ struct coder_space {
 
   template <class Model>
   void add(const Model& model, std::span<const std::uint8_t> selectors) {
-    const auto interval = interval_of(model, selectors);
-    if (!interval) {
-      ++overflows;
-      return;
-    }
     ++blocks;
-    bits += 56.0 - std::log2(static_cast<double>(interval->size));
+    overflows += !interval_of(model, selectors).has_value();
+    for (const std::uint8_t selector : selectors) {
+      bits += 56.0 - std::log2(static_cast<double>(model.part(code_range, selector).size));
+    }
   }
   double per_selector() const { return bits / static_cast<double>(blocks * coded_letters); }
-  double overflow_share() const { return static_cast<double>(overflows) / static_cast<double>(blocks + overflows); }
+  double overflow_share() const { return static_cast<double>(overflows) / static_cast<double>(blocks); }
 };
 
 status run(const experiment_options& options, std::ostream& csv) {

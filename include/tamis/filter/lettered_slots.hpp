@@ -108,14 +108,15 @@ class lettered_slots {
   // Does one of these slots of the block accept the digest? Where no letter has ever changed this is a plain quotient filter,
   // and as free of branches.
   TAMIS_INLINE bool accepts_any(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    const std::uint64_t plain = table_.values().matches(block * block_slots, among, bits.head(table_.width()));
+    const auto plain = [&] { return table_.values().matches(block * block_slots, among, bits.head(table_.width())); };
     if constexpr (!coded) {
       const std::uint64_t zeros = table_.labelled(block, 0);
-      return (plain & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
+      return (plain() & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
     } else if constexpr (Scheme::value_depends_on_letter) {
-      return table_.code(block) == 0 ? plain != 0 : accepts_coded(block, among, bits);
+      return table_.code(block) == 0 ? plain() != 0 : accepts_coded(block, among, bits);
     } else {
-      return plain != 0 && (table_.code(block) == 0 || accepts_one_of(block, plain, bits.source()));
+      const std::uint64_t found = plain();
+      return found != 0 && (table_.code(block) == 0 || accepts_one_of(block, found, bits.source()));
     }
   }
   // Only slots that hold what the digest would have under some letter are worth decoding for: they are looked for among sixteen
