@@ -5,7 +5,7 @@ set grid lc rgb "#dddddd"
 set logscale x 2
 set logscale y
 set format y "%g %%"
-set key bottom right
+set key outside below horizontal
 set xlabel "A/S: unique queries per stored key"
 set ylabel "false positives"
 color(i) = word("#1f77b4 #17becf #2ca02c #ff7f0e #888888 #d62728 #9467bd", i)
@@ -29,7 +29,6 @@ unset multiplot
 
 set output "adversary.svg"
 set terminal svg size 720,420 dynamic background rgb "white" font "sans-serif,12"
-set key top left
 unset logscale y
 set yrange [0:105]
 set title "Figure 4 right: the adversary's last round"
@@ -44,7 +43,6 @@ set yrange [1e-6:2]
 set format y "%g"
 set xlabel "c"
 set ylabel "share of slots"
-set key bottom right
 set title "measured (points) and Corollary 3 (lines)"
 plot for [k=0:3] "selectors.csv" using 1:(column(2+k)) with points pt 7 lc rgb color(k+1) title sprintf("selector %d", k), \
      for [k=0:3] "selectors.csv" using 1:(column(6+k)) with lines lc rgb color(k+1) notitle
@@ -55,5 +53,5 @@ set title "what the codes spend"
 plot "selectors.csv" using 1:10 with lines lw 2 lc rgb "#000000" title "entropy of Corollary 3", \
      "" using 1:11 with linespoints pt 7 lc rgb color(1) title "C.2, tuned", \
      "" using 1:12 with linespoints pt 7 lc rgb color(4) title "C.3, general", \
-     0.875 with lines dt 2 lc rgb "#888888" title "56 bits for 64"
+     "" using 1:(0.875) with lines lc rgb "#888888" title "56 bits for 64"
 unset multiplot
