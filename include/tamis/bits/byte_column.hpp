@@ -36,6 +36,15 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) 
   return equal;
 }
 
+inline std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
+  std::uint64_t agree = 0;
+  for (unsigned i = 0; i < 64; ++i) {
+    const unsigned ignored = bytes[i] ^ (bytes[i] - 1u);
+    agree |= static_cast<std::uint64_t>(((bytes[i] ^ asked) & ~ignored & 0xffu) == 0) << i;
+  }
+  return agree;
+}
+
 }  // namespace plain
 
 TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) {
@@ -83,6 +92,32 @@ TAMIS_INLINE std::uint64_t equal_windows(const std::uint8_t* bytes, std::uint32_
     equal |= std::uint64_t{one} << (16 * k);
   }
   return equal;
+#endif
+}
+
+// Bit i of the answer: do byte i of the 64 at `bytes` and `asked` agree above the byte's lowest one? A byte of zeros always
+// does.
+TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
+#if TAMIS_HAS_AVX2
+  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(asked));
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
+    const __m256i ignored = _mm256_xor_si256(here, _mm256_add_epi8(here, _mm256_set1_epi8(-1)));
+    const __m256i differ = _mm256_andnot_si256(ignored, _mm256_xor_si256(here, wanted));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(differ, _mm256_setzero_si256())));
+  };
+  return half(0) | half(1) << 32;
+#elif defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(asked));
+  const auto quarter = [&](unsigned i) -> std::uint64_t {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
+    const __m128i ignored = _mm_xor_si128(here, _mm_add_epi8(here, _mm_set1_epi8(-1)));
+    const __m128i differ = _mm_andnot_si128(ignored, _mm_xor_si128(here, wanted));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())));
+  };
+  return quarter(0) | quarter(1) << 16 | quarter(2) << 32 | quarter(3) << 48;
+#else
+  return plain::agree_above_last_one(bytes, asked);
 #endif
 }
 
@@ -148,6 +183,9 @@ class byte_column {
   // The 16 values from value i on against four others, as equal_windows.
   TAMIS_INLINE std::uint64_t equal_four(std::uint64_t i, std::uint32_t values) const {
     return equal_windows(bytes_.data() + i, values);
+  }
+  TAMIS_INLINE std::uint64_t agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
+    return tamis::agree_above_last_one(bytes_.data() + i, asked);
   }
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i); }
 

@@ -62,6 +62,13 @@ class slot_values {
     return low_.equal_four(first, low);
   }
 
+  // Slots that may agree with `asked` above their lowest one (table/prefix_entry.hpp): all that do, zeros among them, and those
+  // of which only the low eight bits do.
+  TAMIS_INLINE std::uint64_t prefix_candidates(std::uint64_t first, std::uint64_t among, std::uint64_t asked) const {
+    if (width_ >= 8) return low_.agree_above_last_one(first, static_cast<std::uint8_t>(asked)) & among;
+    return narrow_candidates(first, among, asked);
+  }
+
   TAMIS_INLINE void prefetch(std::uint64_t i) const {
     if (width_ >= 8) {
       low_.prefetch(i);
@@ -103,6 +110,15 @@ class slot_values {
     std::uint64_t found = among;
     for (; among != 0; among &= among - 1) {
       if (get(first + static_cast<unsigned>(std::countr_zero(among))) != value) found ^= among & (~among + 1);
+    }
+    return found;
+  }
+
+  TAMIS_NOINLINE std::uint64_t narrow_candidates(std::uint64_t first, std::uint64_t among, std::uint64_t asked) const {
+    std::uint64_t found = among;
+    for (; among != 0; among &= among - 1) {
+      const std::uint64_t slot = rest_.get(first + static_cast<unsigned>(std::countr_zero(among)));
+      if (((slot ^ asked) & ~(slot ^ (slot - 1))) != 0) found ^= among & (~among + 1);
     }
     return found;
   }

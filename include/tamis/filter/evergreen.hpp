@@ -1,0 +1,207 @@
+#pragma once
+
+// evergreen: a filter that grows, adapts, deletes and counts. InfiniFilter shortens fingerprints when it grows and lengthens
+// them when a key is seen again; the broom filter lengthens fingerprints when it was wrong. Both are one variable, if an entry
+// is a prefix of its key's stream of bits, of which the place takes the first and a slot holds the next:
+//
+//   stream   | which segment | which cell | 1 0 1 1 0 1 0 0 | 1 1 0 …        place: q bits, stored: F bits in a slot
+//   grow                                ──► q + 1, stored F - 1                the same prefix: no answer changes
+//   rejuvenate, adapt                              more bits ──►               a longer prefix: fewer answers are wrong
+//
+// The invariant: all keys can be paired with entries so that every entry is a prefix of its key's stream. What each operation
+// does to it is said there; docs/filters/evergreen.md has the proofs. filter/prefix_forest.hpp holds the entries.
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/filter/cell_group.hpp"
+#include "tamis/filter/concepts.hpp"
+#include "tamis/filter/evergreen_shape.hpp"
+#include "tamis/filter/prefix_forest.hpp"
+#include "tamis/io/archive.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class evergreen {
+ public:
+  enum class fingerprints : std::uint8_t { automatic, fixed, growing };
+
+  static constexpr option_info options[] = {
+      {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
+      {"threshold", "50 to 95", "90", "slots in use, in percent of the cells, at which a segment grows"},
+      {"generations", "0 to 16", "2", "with a remote: entries that are older than so many doublings are renewed"},
+      {"fingerprints", "auto, fixed or growing", "auto", "whether F grows with the filter; auto: where there is no remote"},
+      {"segment", "64 to 65536", "16384", "cells of a segment, a power of two"},
+      {"growth", "even or flat", "even", "flat: segments fill at different times, so that memory grows steadily"},
+  };
+  static constexpr filter_info info{
+      .id = "evergreen",
+      .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
+      .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
+      .options = options,
+  };
+
+  static result<evergreen> create(const filter_params& params);
+
+  TAMIS_INLINE bool contains(digest d) const {
+    const auto a = forest_.locate(d);
+    return forest_[a].contains(a.cell, a.following);
+  }
+  // How many entries match: at least as many as copies of the key are in.
+  std::uint64_t count(digest d) const {
+    const auto a = forest_.locate(d);
+    return forest_[a].count(a.cell, a.following);
+  }
+
+  // Adds an entry that is a prefix of the key, so they make a pair.
+  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  // The same; old entries, and those that a growing segment has no bit of, are renewed from the remote. It holds all keys of
+  // this filter, and may or may not hold `d` already.
+  template <remote R>
+  insert_result insert(digest d, const R& stored) {
+    const remote_ref ref(stored);
+    return insert_with(d, &ref);
+  }
+
+  // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
+  erase_result erase(digest d) {
+    const auto a = forest_.locate(d);
+    if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
+    keys_ -= keys_ != 0;
+    return erase_result::erased;
+  }
+
+  // After a true positive: the longest match gets all its F bits. By the same exchange it may be taken for this key's.
+  // Requires: the key is in.
+  void rejuvenate(digest d) {
+    const auto a = forest_.locate(d);
+    forest_[a].rejuvenate(a.cell, a.following);
+  }
+  // Renews all entries that are older than `generations` doublings. Answers how many cells were looked up.
+  template <remote R>
+  std::uint64_t rejuvenate_all(const R& stored, unsigned generations) {
+    return rejuvenate_all_with(remote_ref(stored), generations);
+  }
+
+  // Pairs the entries below the shortest match with the keys of the remote there, and lengthens those that match `d` by bits of
+  // their own keys until they do not. Entries without a key are dropped. If a key there has no entry, filter and remote have
+  // gone apart: nothing is changed, the answer is `unfixable`, and missing() goes up.
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored) {
+    return adapt_with(d, remote_ref(stored));
+  }
+  std::uint64_t missing() const { return missing_; }
+
+  // Every segment grows once. Segments that are over their threshold do that by themselves when a key comes.
+  status expand();
+  // Joins segments that are nearly empty; answers how many times. Entries with all F bits in one slot lose the last of them, so
+  // that what adapt had fixed there can come back.
+  std::uint64_t contract() { return forest_.contract(limit(forest_.segment_bits()) * 3 / 4); }
+
+  // All entries of both.
+  status merge(const evergreen& other);
+
+  // Calls visit(prefix, count) for all entries, in the order of their digests.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    forest_.for_each(visit);
+  }
+  const prefix_forest& forest() const { return forest_; }
+
+  std::uint64_t keys() const { return keys_; }
+  // Keys at which all segments have reached their threshold: then the filter is about to grow.
+  std::uint64_t capacity() const {
+    std::uint64_t all = 0;
+    forest_.segments().for_each([&](std::uint64_t, const prefix_segment& s) { all += limit(s.cell_bits()); });
+    return all;
+  }
+  double expected_fpr() const { return forest_.accepted(); }
+  memory_bits bits() const {
+    std::uint64_t all = forest_.segments().bits();
+    forest_.segments().for_each([&](std::uint64_t, const prefix_segment& s) { all += s.bits(); });
+    return {all};
+  }
+  option_list settings() const;
+
+  // Batches (batch/pipeline.hpp).
+  struct view {
+    const prefix_forest& forest;
+
+    TAMIS_INLINE prefix_forest::address locate(digest d) const { return forest.locate(d); }
+    TAMIS_INLINE void prefetch(const prefix_forest::address& a) const { forest[a].prefetch(a.cell); }
+    TAMIS_INLINE bool test(const prefix_forest::address& a) const { return forest[a].contains(a.cell, a.following); }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    use(view{forest_});
+  }
+  TAMIS_INLINE void prefetch(digest d) const {
+    const auto a = forest_.locate(d);
+    forest_[a].prefetch(a.cell);
+  }
+
+  friend bool operator==(const evergreen&, const evergreen&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.keys_, self.first_cell_bits_, self.fingerprint_, self.threshold_, self.generations_, self.fingerprints_,
+            self.forest_);
+  }
+  status validate() const;
+
+ private:
+  using address = prefix_forest::address;
+  static constexpr unsigned adapt_percent = 95;  // adapt fills segments up to here before they grow
+
+  std::uint64_t limit(unsigned cell_bits) const { return evergreen_limit(cell_bits, threshold_); }
+  std::uint64_t adapt_limit(const prefix_segment& segment) const {
+    return std::max(evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
+  }
+
+  insert_result insert_with(digest d, const remote_ref* stored) {
+    while (true) {
+      const address a = forest_.locate(d);
+      prefix_segment& segment = forest_[a];
+      const bool has_room = segment.used() < limit(segment.cell_bits());
+      if (has_room && segment.insert(a.cell, a.following)) break;
+      if (grow(a.at, stored, &d)) continue;
+      if (has_room || !segment.insert(a.cell, a.following)) return insert_result::full;
+      break;
+    }
+    ++keys_;
+    if (stored != nullptr) sweep(forest_.locate(d).at, *stored);
+    return insert_result::inserted;
+  }
+
+  unsigned fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const;
+  bool grow(std::uint64_t at, const remote_ref* stored, const digest* pending);
+  void sweep(std::uint64_t at, const remote_ref& stored);
+  void renew_block(std::uint64_t at, std::uint64_t block, unsigned generations, const remote_ref& stored, std::uint64_t& scans);
+  bool renew_elder(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
+  std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
+  adapt_result adapt_with(digest d, const remote_ref& stored);
+  static unsigned common_bits(uint128 x, uint128 y) {  // at the front.  Requires: x != y.
+    const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
+    return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));
+  }
+  bool add(const stream_prefix& p, std::uint64_t count, unsigned place_bits);
+
+  friend stored_access;
+  evergreen() = default;
+
+  std::uint64_t keys_ = 0;
+  std::uint32_t first_cell_bits_ = 0;  // of a root when the filter was made
+  std::uint32_t fingerprint_ = 0;      // F of a new filter
+  std::uint32_t threshold_ = 0;        // in percent
+  std::uint32_t generations_ = 0;      // g
+  fingerprints fingerprints_ = fingerprints::automatic;
+  prefix_forest forest_;
+  std::uint64_t missing_ = 0;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
+
+#include "tamis/filter/evergreen_adapt.hpp"  // what needs a remote
+#include "tamis/filter/evergreen_whole.hpp"  // what touches the whole filter: create, expand, merge, settings, validate

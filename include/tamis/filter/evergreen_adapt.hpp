@@ -1,0 +1,136 @@
+#pragma once
+
+// What evergreen does with a remote: adapt, and give old entries new bits. Included by filter/evergreen.hpp.
+
+#include "tamis/filter/evergreen.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
+  while (true) {
+    const address a = forest_.locate(d);
+    prefix_segment& segment = forest_[a];
+    if (segment.count(a.cell, a.following) == 0) return adapt_result::not_positive;
+
+    // The group: the cell, or what the outermost elder over it covers.
+    const elder_entry* elder = segment.outermost_elder(a.cell >> 1, 1);
+    const std::uint32_t shift = elder == nullptr ? 0 : std::min<std::uint32_t>(elder->shift, segment.cell_bits());
+    const std::uint64_t index = a.cell >> shift;
+    const stream_prefix under =
+        shift == 0 ? forest_.prefix_of(a.at, a.cell) : forest_.prefix_of(a.at, elder_entry{index, shift, 1});
+    const stored_keys keys(forest_, under, stored);
+    if (keys.contains(d)) return adapt_result::is_member;
+    cell_group group(forest_, a.at, index, shift, keys);
+    if (!group.agrees()) {
+      ++missing_;
+      return adapt_result::unfixable;
+    }
+    group.drop_unpaired();
+
+    const uint128 y = forest_.places().stream_of(d).stream;
+    for (cell_group::item& i : group.items()) {
+      if (!group.prefix_of(i).matches(y)) continue;
+      const uint128 x = keys.streams()[i.owner];
+      const unsigned until_differs = common_bits(x, y) + 1;
+      const unsigned behind_place = until_differs - std::min(until_differs, segment.place_bits());
+      if (behind_place > prefix_entry::longest) return adapt_result::unfixable;
+      group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
+    }
+    if (group.write(segment, adapt_limit(segment))) return adapt_result::fixed;
+    if (grow(a.at, &stored, nullptr)) continue;
+    return group.write(segment, segment.table().slots()) ? adapt_result::fixed : adapt_result::unfixable;
+  }
+}
+
+inline unsigned evergreen::fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const {
+  const bool grows = fingerprints_ == fingerprints::growing || (fingerprints_ == fingerprints::automatic && !has_remote);
+  if (!grows) return segment.fingerprint();
+  // Each generation's entries add half of 2^-F to the rate for ever; with two bits more whenever the number of generations
+  // doubles, the sum stays below twice the first.
+  const unsigned generation = segment.place_bits() + 1 - std::min(segment.place_bits(), first_cell_bits_);
+  const unsigned more = 2 * (static_cast<unsigned>(std::bit_width(generation + 1)) - 1);
+  return std::min(prefix_segment::longest_fingerprint, std::max(segment.fingerprint(), fingerprint_ + more));
+}
+
+inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const digest* pending) {
+  const prefix_segment& segment = forest_.segments()[at];
+  const unsigned fingerprint = fingerprint_after_growth(segment, stored != nullptr);
+  const unsigned f = segment.fingerprint();
+  const auto resolve = [&](std::uint64_t cell, std::vector<prefix_entry>& entries) {
+    if (stored == nullptr || segment.outermost_elder(cell >> 1, 1) != nullptr) return;
+    stored_keys keys(forest_, forest_.prefix_of(at, cell), *stored);
+    // The remote may have the key already that this growth makes room for, but it has no entry yet. If it has an older copy as
+    // well, then that one's entry stays as it is: the entries that the other keys leave over match it.
+    if (pending != nullptr) keys.remove(*pending);
+    cell_group group(forest_, at, cell, entries, keys);
+    if (!group.agrees()) return;
+    group.renew(keys, f + 1 - std::min(generations_, f), fingerprint + 1);  // one bit of which goes into the place
+    entries = group.entries_of(cell);
+  };
+  return forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve);
+}
+
+// A pass over a segment's blocks, a block every few inserts: done well before the segment can be full again.
+inline void evergreen::sweep(std::uint64_t at, const remote_ref& stored) {
+  constexpr std::uint32_t inserts_per_block = 16;
+  prefix_segment& segment = forest_.segments()[at];
+  const std::uint32_t tick = segment.swept();
+  const std::uint32_t block = tick / inserts_per_block;
+  if (block >= segment.table().blocks()) return;
+  segment.set_swept(tick + 1);
+  if (tick % inserts_per_block != 0) return;
+  std::uint64_t scans = 0;
+  if (!segment.elders().empty()) renew_elder(at, block % segment.elders().size(), stored, scans);
+  renew_block(at, block, generations_, stored, scans);
+}
+
+inline void evergreen::renew_block(std::uint64_t at, std::uint64_t block, unsigned generations, const remote_ref& stored,
+                                   std::uint64_t& scans) {
+  prefix_segment& segment = forest_.segments()[at];
+  const unsigned f = segment.fingerprint();
+  const unsigned least = f - std::min(generations, f);
+  std::vector<std::uint64_t> old;
+  segment.table().for_each_run_in(block, [&](std::uint64_t cell, slot_range run) {
+    if (run.first / rank_select<>::block_slots != block) return;
+    if (segment.outermost_elder(cell >> 1, 1) != nullptr) return;
+    const std::vector<prefix_entry> entries = segment.entries_in(run);
+    if (std::any_of(entries.begin(), entries.end(), [&](const prefix_entry& e) { return e.length < least; })) {
+      old.push_back(cell);
+    }
+  });
+  for (const std::uint64_t cell : old) {
+    const stored_keys keys(forest_, forest_.prefix_of(at, cell), stored);
+    ++scans;
+    cell_group group(forest_, at, cell, 0, keys);
+    if (group.agrees() && group.renew(keys, least, f)) group.write(segment, adapt_limit(segment));
+  }
+}
+
+// Gives an elder, and what else is old below the outermost elder over it, the bits of its key. False if nothing came of it.
+inline bool evergreen::renew_elder(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans) {
+  prefix_segment& segment = forest_.segments()[at];
+  const elder_entry& chosen = segment.elders()[which];
+  const elder_entry* outermost = segment.outermost_elder(chosen.index, chosen.shift);
+  const std::uint32_t shift = std::min<std::uint32_t>(outermost->shift, segment.cell_bits());
+  const std::uint64_t index = shift == outermost->shift ? outermost->index : 0;
+  const stored_keys keys(forest_, forest_.prefix_of(at, elder_entry{index, shift, 1}), stored);
+  ++scans;
+  cell_group group(forest_, at, index, shift, keys);
+  const unsigned f = segment.fingerprint();
+  return group.agrees() && group.renew(keys, f - std::min(generations_, f), f) && group.write(segment, adapt_limit(segment));
+}
+
+inline std::uint64_t evergreen::rejuvenate_all_with(const remote_ref& stored, unsigned generations) {
+  std::uint64_t scans = 0;
+  forest_.segments().for_each([&](std::uint64_t at, const prefix_segment& segment) {
+    for (std::uint64_t i = segment.elders().size(); i-- > 0;) {
+      if (i < segment.elders().size()) renew_elder(at, i, stored, scans);
+    }
+    for (std::uint64_t block = 0; block < segment.table().blocks(); ++block) {
+      renew_block(at, block, generations, stored, scans);
+    }
+  });
+  return scans;
+}
+
+}  // namespace tamis::inline TAMIS_LEVEL

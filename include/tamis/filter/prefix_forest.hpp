@@ -1,0 +1,186 @@
+#pragma once
+
+// A growing set of prefixes of digests' streams: a directory of segments, and where a digest stands in it. Segments grow one by
+// one: small ones to twice their cells, those of full size into two.
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/filter/stream_places.hpp"
+#include "tamis/table/segment_directory.hpp"
+#include "tamis/table/segment_growth.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class prefix_forest {
+ public:
+  prefix_forest() = default;
+  prefix_forest(stream_places places, unsigned segment_bits, std::vector<prefix_segment> roots)
+      : places_(places), segment_bits_(segment_bits), segments_(segment_directory::of_roots(std::move(roots))) {}
+
+  const stream_places& places() const { return places_; }
+  unsigned segment_bits() const { return segment_bits_; }  // a segment with 2^segment_bits cells splits
+  segment_directory& segments() { return segments_; }
+  const segment_directory& segments() const { return segments_; }
+
+  struct address {
+    std::uint64_t at;  // in the directory
+    std::uint64_t cell;
+    std::uint64_t following;
+  };
+  TAMIS_INLINE address locate(digest d) const {
+    const unsigned bits = segments_.depth() + segment_bits_;
+    const stream_places::found found = places_.locate(d, bits);
+    const std::uint64_t at = found.place >> segment_bits_;
+    const prefix_segment& segment = segments_[at];
+    const unsigned back = bits - segment.place_bits();  // bits of the place that this segment counts to the payload
+    return {at, found.place >> back & (segment.cells() - 1), found.place << 1 << (63 - back) | found.following >> back};
+  }
+  TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
+  TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
+
+  // Prefixes of streams that a segment's parts stand for.
+  stream_prefix prefix_of(std::uint64_t at) const { return prefix(at, segments_.path(at), segments_[at].depth()); }
+  stream_prefix prefix_of(std::uint64_t at, std::uint64_t cell) const {
+    const prefix_segment& segment = segments_[at];
+    return prefix(at, segments_.path(at) << segment.cell_bits() | cell, segment.place_bits());
+  }
+  stream_prefix prefix_of(std::uint64_t at, std::uint64_t cell, const prefix_entry& e) const {
+    stream_prefix p = prefix_of(at, cell);
+    p.bits |= static_cast<uint128>(e.bits) << 64 >> p.length;
+    p.length += e.length;
+    return p;
+  }
+  stream_prefix prefix_of(std::uint64_t at, const elder_entry& e) const {
+    const prefix_segment& segment = segments_[at];
+    if (e.shift > segment.cell_bits()) {
+      return prefix(at, segments_.path(at) >> (e.shift - segment.cell_bits()), segment.place_bits() - e.shift);
+    }
+    return prefix(at, segments_.path(at) << (segment.cell_bits() - e.shift) | e.index, segment.place_bits() - e.shift);
+  }
+  // The 64 bits of a stream that follow the places of a segment's cells.
+  std::uint64_t following(std::uint64_t at, uint128 stream) const {
+    return static_cast<std::uint64_t>(stream << segments_[at].place_bits() >> 64);
+  }
+  std::uint64_t cell_of(std::uint64_t at, uint128 stream) const {
+    return static_cast<std::uint64_t>(stream >> (128 - segments_[at].place_bits())) & (segments_[at].cells() - 1);
+  }
+
+  // One more bit of all entries of a segment becomes place. False, and nothing has changed, if that is not possible.
+  template <class Resolve>
+  bool grow(std::uint64_t at, unsigned fingerprint, std::uint64_t spare, Resolve resolve) {
+    if (segments_[at].cell_bits() < segment_bits_) {
+      auto grown = segment_growth::doubled(segments_[at], fingerprint, spare, resolve);
+      if (!grown || !*grown) return false;
+      segments_[at] = **std::move(grown);
+    } else {
+      if (!may_split(at)) return false;
+      auto halves = segment_growth::split(segments_[at], fingerprint, resolve);
+      if (!halves || !*halves) return false;
+      segments_.split(at, **std::move(halves));
+    }
+    return true;
+  }
+  bool may_split(std::uint64_t at) const {
+    const unsigned roots = static_cast<unsigned>(std::bit_width(segments_.roots()));
+    return segments_.may_split(at) && roots + segments_.depth() + 1 + segment_bits_ < 62;
+  }
+
+  // Joins pairs of segments that fill at most `most` slots together. Answers how many were joined.
+  std::uint64_t contract(std::uint64_t most) {
+    std::uint64_t joined = 0;
+    for (std::uint64_t at = 0; at < segments_.size();) {
+      const auto other = segments_.buddy(at);
+      if (other && segments_.may_join() && segments_[at].used() + segments_[*other].used() <= most) {
+        const std::uint64_t low = std::min(segments_.first_place(at), *other);
+        const std::uint64_t high = std::max(segments_.first_place(at), *other);
+        auto whole = segment_growth::join(segments_[low], segments_[high]);
+        if (whole && *whole) {
+          segments_.join(low, high, **std::move(whole));
+          ++joined;
+          at = low;  // the whole may have a buddy, too
+          continue;
+        }
+      }
+      at = segments_.first_place(at) + segments_.places_of(at);
+    }
+    segments_.shrink();
+    return joined;
+  }
+
+  // Calls visit(prefix, count) for every entry of a segment, in the order of the streams; shorter ones come first.
+  template <class Visit>
+  void for_each_in(std::uint64_t at, Visit visit) const {
+    std::vector<elder_entry> elders = segments_[at].elders();
+    const auto earlier = [](const elder_entry& a, const elder_entry& b) {
+      const std::uint64_t first_a = a.index << a.shift;
+      const std::uint64_t first_b = b.index << b.shift;
+      return first_a != first_b ? first_a < first_b : a.shift > b.shift;
+    };
+    std::sort(elders.begin(), elders.end(), earlier);
+    auto next = elders.begin();
+    const auto visit_elders_to = [&](std::uint64_t cell) {
+      for (; next != elders.end() && next->index << next->shift <= cell; ++next) visit(prefix_of(at, *next), next->count);
+    };
+    segments_[at].table().for_each_run([&](std::uint64_t cell, slot_range run) {
+      visit_elders_to(cell);
+      std::vector<prefix_entry> entries = segments_[at].entries_in(run);
+      prefix_segment::fold(entries);
+      for (const prefix_entry& e : entries) visit(prefix_of(at, cell, e), e.count);
+    });
+    visit_elders_to(segments_[at].cells());
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    segments_.for_each([&](std::uint64_t at, const prefix_segment&) { for_each_in(at, visit); });
+  }
+
+  // The share of all digests that match an entry.
+  double accepted() const {
+    double sum = 0;
+    segments_.for_each([&](std::uint64_t at, const prefix_segment& segment) {
+      const stream_prefix all = prefix_of(at);
+      stream_prefix last{~std::uint64_t{0}, 0, 0};  // no later prefix begins like this one
+      double share = 0;
+      for_each_in(at, [&](const stream_prefix& p, std::uint64_t) {
+        if (last.root == p.root && last.length <= p.length && last.matches(p.bits)) return;
+        last = p;
+        share += std::ldexp(1.0, -static_cast<int>(std::max(p.length, segment.depth())));
+      });
+      sum += places_.share(all.root) * share;
+    });
+    return sum;
+  }
+
+  friend bool operator==(const prefix_forest&, const prefix_forest&) = default;
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.places_, self.segment_bits_, self.segments_);
+  }
+  status validate() const {
+    if (segment_bits_ > prefix_segment::most_cell_bits) return error{"its segments are too large"};
+    if (places_.roots() != segments_.roots()) return error{"its segments belong to another number of roots"};
+    if (std::bit_width(segments_.roots()) + segments_.depth() + segment_bits_ >= 63) return error{"its directory is too deep"};
+    status sound;
+    segments_.for_each([&](std::uint64_t, const prefix_segment& segment) {
+      if (segment.cell_bits() > segment_bits_ || (segment.depth() != 0 && segment.cell_bits() != segment_bits_)) {
+        sound = error{"a segment has " + std::to_string(segment.cells()) + " cells, not 2^" + std::to_string(segment_bits_)};
+      }
+    });
+    return sound;
+  }
+
+ private:
+  stream_prefix prefix(std::uint64_t at, std::uint64_t number, unsigned length) const {
+    return {at >> segments_.depth(), length == 0 ? 0 : static_cast<uint128>(number) << (128 - length), length};
+  }
+
+  stream_places places_;
+  std::uint32_t segment_bits_ = 0;
+  segment_directory segments_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,326 @@
+#pragma once
+
+// A piece of a filter whose entries are prefixes of their keys' bit streams: a rank-and-select table of entries
+// (table/prefix_entry.hpp). The segment has the keys whose streams begin with its own `depth` bits; the next `cell_bits` say
+// the cell, that is the run; what is stored follows behind:
+//
+//   stream   | depth: which segment | cell_bits: which run | payload: 0 to F bits in a slot, more behind an escape |
+//
+// Entries that are shorter than a cell's place stand in a list beside the table, each with the cells it covers: the elders.
+// They appear only where a segment grew and nobody could say which bit comes next.
+//
+// What the cell and the payload mean is the caller's: all functions take a cell and the 64 bits that follow its place.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/io/archive.hpp"
+#include "tamis/table/prefix_entry.hpp"
+#include "tamis/table/rank_select.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+// An entry for all cells with cell >> shift == index.
+struct elder_entry {
+  std::uint64_t index = 0;
+  std::uint32_t shift = 1;
+  std::uint64_t count = 1;
+
+  constexpr bool covers(std::uint64_t cell) const { return cell >> shift == index; }
+
+  friend bool operator==(const elder_entry&, const elder_entry&) = default;
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.index, self.shift, self.count);
+  }
+};
+
+struct segment_shape {
+  std::uint32_t depth = 0;
+  std::uint32_t cell_bits = 0;
+  std::uint32_t fingerprint = 0;  // F
+};
+
+class prefix_segment {
+ public:
+  static constexpr unsigned longest_fingerprint = 56;
+  static constexpr unsigned most_cell_bits = 20;
+  static constexpr unsigned deepest = 40;
+
+  static result<prefix_segment> make(segment_shape shape, std::uint64_t spare) {
+    prefix_segment made;
+    const std::uint64_t cells = std::uint64_t{1} << shape.cell_bits;
+    TAMIS_TRY(made.table_, rank_select<>::make(cells, spare, shape.fingerprint + 1));
+    made.depth_ = shape.depth;
+    made.cell_bits_ = shape.cell_bits;
+    return made;
+  }
+
+  segment_shape shape() const { return {depth_, cell_bits_, fingerprint()}; }
+  unsigned depth() const { return depth_; }
+  unsigned cell_bits() const { return cell_bits_; }
+  TAMIS_INLINE unsigned place_bits() const { return depth_ + cell_bits_; }  // of the stream, before the payload
+  TAMIS_INLINE std::uint64_t cells() const { return std::uint64_t{1} << cell_bits_; }
+  unsigned fingerprint() const { return table_.width() - 1; }
+  std::uint64_t used() const { return table_.used(); }
+  std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
+  std::uint64_t bits() const { return table_.bits() + 8 * (sizeof *this + elders_.capacity() * sizeof(elder_entry)); }
+  const rank_select<>& table() const { return table_; }
+  const std::vector<elder_entry>& elders() const { return elders_; }
+  entry_code code() const { return entry_code(table_.width()); }
+
+  // How far the caller's last pass over the segment has come; 0 after growth.
+  std::uint32_t swept() const { return swept_; }
+  void set_swept(std::uint32_t swept) { swept_ = swept; }
+
+  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch(cell); }
+
+  TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
+    const auto run = table_.find_near(cell);
+    const std::uint64_t asked = following >> (64 - table_.width());
+    std::uint64_t near = table_.values().prefix_candidates(run.block * rank_select<>::block_slots, run.slots, asked);
+    // In the order of the slots: an escape is met before its chunks, which are no entries though they may look like some.
+    for (; near != 0; near &= near - 1) {
+      const std::uint64_t slot = table_.value(run.block * rank_select<>::block_slots + first_of(near));
+      if (slot == entry_code::escape) break;
+      if (entry_code::slot_matches(slot, asked)) return true;
+    }
+    if ((near | static_cast<std::uint64_t>(run.leaves) | elders_.size()) == 0) return false;
+    return count(cell, following) != 0;
+  }
+
+  // How many entries match, each as often as it counts.
+  TAMIS_NOINLINE std::uint64_t count(std::uint64_t cell, std::uint64_t following) const {
+    std::uint64_t copies = 0;
+    for_each_entry(table_.find(cell), [&](const prefix_entry& e, std::uint64_t, std::uint64_t) {
+      if (e.matches(following)) copies = saturating_add(copies, e.count);
+    });
+    for (const elder_entry& e : elders_) {
+      if (e.covers(cell)) copies = saturating_add(copies, e.count);
+    }
+    return copies;
+  }
+
+  // A new entry with all F bits. False, and nothing has changed, if there is no room.
+  bool insert(std::uint64_t cell, std::uint64_t following) {
+    auto gap = table_.find_gap(cell);
+    if (!gap) return false;
+    if (gap->run.size() >= long_run) return add(cell, prefix_entry::of(following, fingerprint()));
+    gap->at = gap->run.first;  // never inside an entry of several slots
+    table_.open(cell, *gap);
+    table_.set_value(gap->at, code().fresh(following));
+    return true;
+  }
+  // Any entry. Equal ones are put together where that is shorter.
+  bool add(std::uint64_t cell, const prefix_entry& e) {
+    std::vector<prefix_entry> all = entries_of(cell);
+    all.push_back(e);
+    fold(all);
+    return assign(cell, all);
+  }
+  void add(elder_entry e) {
+    const auto equal = [&](const elder_entry& other) { return other.index == e.index && other.shift == e.shift; };
+    const auto at = std::find_if(elders_.begin(), elders_.end(), equal);
+    if (at == elders_.end()) {
+      elders_.push_back(e);
+    } else {
+      at->count += e.count;
+    }
+  }
+
+  // Takes out the longest entry that matches, one copy of it. False if none does.
+  bool erase(std::uint64_t cell, std::uint64_t following) {
+    const auto run = table_.find_near(cell);
+    const std::uint64_t base = run.block * rank_select<>::block_slots;
+    const std::uint64_t asked = following >> (64 - table_.width());
+    std::uint64_t longest = none;
+    int zeros = 64;
+    for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, asked); near != 0; near &= near - 1) {
+      const std::uint64_t slot = table_.value(base + first_of(near));
+      if (slot == entry_code::escape) return take_longest(cell, following).has_value();
+      if (!entry_code::slot_matches(slot, asked) || std::countr_zero(slot) >= zeros) continue;
+      zeros = std::countr_zero(slot);
+      longest = base + first_of(near);
+    }
+    if (run.leaves || longest == none) return take_longest(cell, following).has_value();
+    table_.close(cell, table_.find(cell), longest);
+    return true;
+  }
+
+  // The longest entry that matches gets at least F bits: `following` is a key's, so it may be taken for that key's entry.
+  // False if nothing matches. Changes nothing where it cannot.
+  bool rejuvenate(std::uint64_t cell, std::uint64_t following) {
+    std::vector<prefix_entry> all = entries_of(cell);
+    const auto longest = find_longest(all, following);
+    const prefix_entry renewed = prefix_entry::of(following, fingerprint());
+    if (longest != all.end()) {
+      if (longest->length >= fingerprint()) return true;
+      if (--longest->count == 0) all.erase(longest);
+      all.push_back(renewed);
+      assign(cell, all);
+      return true;
+    }
+    const auto elder = find_elder(cell);
+    if (elder == elders_.end()) return false;
+    all.push_back(renewed);
+    if (assign(cell, all)) remove(elder);
+    return true;
+  }
+
+  // The elder that covers all of these cells and is not covered itself, if there is one.
+  const elder_entry* outermost_elder(std::uint64_t index, std::uint32_t shift) const {
+    const elder_entry* outermost = nullptr;
+    for (const elder_entry& e : elders_) {
+      const bool covers = e.shift >= shift && index >> (e.shift - shift) == e.index;
+      if (covers && (outermost == nullptr || e.shift > outermost->shift)) outermost = &e;
+    }
+    return outermost;
+  }
+
+  // The entries of a cell, in the order of their slots.
+  std::vector<prefix_entry> entries_of(std::uint64_t cell) const { return entries_in(table_.find(cell)); }
+  std::vector<prefix_entry> entries_in(slot_range run) const {
+    std::vector<prefix_entry> all;
+    for_each_entry(run, [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { all.push_back(e); });
+    return all;
+  }
+  // Gives a cell other entries. False, and nothing has changed, if there is no room.
+  bool assign(std::uint64_t cell, const std::vector<prefix_entry>& entries) {
+    std::vector<std::uint64_t> slots;
+    for (const prefix_entry& e : entries) code().append(e, slots);
+    std::uint64_t have = table_.find(cell).size();
+    for (const std::uint64_t before = have; have < slots.size(); ++have) {
+      auto gap = table_.find_gap(cell);
+      if (!gap) {
+        for (; have > before; --have) close_first(cell);
+        return false;
+      }
+      gap->at = gap->run.first;
+      table_.open(cell, *gap);
+    }
+    for (; have > slots.size(); --have) close_first(cell);
+    std::uint64_t at = table_.find(cell).first;
+    for (const std::uint64_t slot : slots) table_.set_value(at++, slot);
+    return true;
+  }
+  // Slots that entries take.
+  std::uint64_t slots_of(const std::vector<prefix_entry>& entries) const {
+    std::vector<std::uint64_t> slots;
+    for (const prefix_entry& e : entries) code().append(e, slots);
+    return slots.size();
+  }
+  void set_elders(std::vector<elder_entry> elders) { elders_ = std::move(elders); }
+
+  // Puts equal entries together, and the entries in the order of their streams.
+  static void fold(std::vector<prefix_entry>& all) {
+    std::sort(all.begin(), all.end(), in_order);
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      if (all[kept].same_prefix(all[i])) {
+        all[kept].count += all[i].count;
+      } else {
+        all[++kept] = all[i];
+      }
+    }
+    if (!all.empty()) all.resize(kept + 1);
+  }
+  static bool in_order(const prefix_entry& a, const prefix_entry& b) {
+    return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
+  }
+
+  friend bool operator==(const prefix_segment&, const prefix_segment&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.depth_, self.cell_bits_, self.swept_, self.table_, self.elders_);
+  }
+  status validate() const {
+    if (depth_ > deepest || cell_bits_ > most_cell_bits || table_.quotients() != cells() || table_.width() < 2 ||
+        table_.width() > longest_fingerprint + 1) {
+      return error{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
+                   " cells and slots of " + std::to_string(table_.width()) + " bits"};
+    }
+    for (const elder_entry& e : elders_) {
+      if (e.shift == 0 || e.shift > place_bits() || e.index > (cells() - 1) >> e.shift || e.count == 0) {
+        return error{"a segment has an entry for cells that do not exist"};
+      }
+    }
+    bool sound = true;
+    table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, [](auto&&...) {}); });
+    if (!sound) return error{"a segment has a run that ends inside an entry"};
+    return {};
+  }
+
+ private:
+  friend class segment_growth;
+  friend stored_access;
+
+  static constexpr std::uint64_t long_run = 8;  // slots: below, looking for equal entries is not worth it
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
+  static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
+
+  // Calls visit(entry, first slot, last slot) for every entry of a run. False if the run is damaged.
+  template <class Visit>
+  bool for_each_entry(slot_range run, Visit visit) const {
+    const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
+    for (std::uint64_t slot = run.first; slot < run.last;) {
+      const auto here = code().parse(at, slot, run.last);
+      if (!here) return false;
+      visit(here->entry, slot, slot + here->slots);
+      slot += here->slots;
+    }
+    return true;
+  }
+
+  static std::vector<prefix_entry>::iterator find_longest(std::vector<prefix_entry>& all, std::uint64_t following) {
+    auto longest = all.end();
+    for (auto e = all.begin(); e != all.end(); ++e) {
+      if (e->matches(following) && (longest == all.end() || e->length > longest->length)) longest = e;
+    }
+    return longest;
+  }
+  std::vector<elder_entry>::iterator find_elder(std::uint64_t cell) {
+    auto longest = elders_.end();
+    for (auto e = elders_.begin(); e != elders_.end(); ++e) {
+      if (e->covers(cell) && (longest == elders_.end() || e->shift < longest->shift)) longest = e;
+    }
+    return longest;
+  }
+  void remove(std::vector<elder_entry>::iterator elder) {
+    if (--elder->count == 0) elders_.erase(elder);
+  }
+
+  TAMIS_NOINLINE std::optional<prefix_entry> take_longest(std::uint64_t cell, std::uint64_t following) {
+    std::vector<prefix_entry> all = entries_of(cell);
+    if (const auto longest = find_longest(all, following); longest != all.end()) {
+      const prefix_entry taken = *longest;
+      if (--longest->count == 0) all.erase(longest);
+      const bool fits = assign(cell, all);  // it is shorter than before, or as long
+      assert(fits);
+      static_cast<void>(fits);
+      return taken;
+    }
+    const auto elder = find_elder(cell);
+    if (elder == elders_.end()) return std::nullopt;
+    remove(elder);
+    return prefix_entry{};
+  }
+  void close_first(std::uint64_t cell) {
+    const slot_range run = table_.find(cell);
+    table_.close(cell, run, run.first);
+  }
+
+  prefix_segment() = default;
+
+  std::uint32_t depth_ = 0;
+  std::uint32_t cell_bits_ = 0;
+  std::uint32_t swept_ = 0;
+  rank_select<> table_;
+  std::vector<elder_entry> elders_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

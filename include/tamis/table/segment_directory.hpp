@@ -1,0 +1,195 @@
+#pragma once
+
+// The segments of a filter, found by the first bits of a stream, as in extendible hashing (Fagin, Nievergelt, Pippenger,
+// Strong, TODS 1979). There is a tree per root; a segment of depth k stands at 2^(D-k) neighbouring places of its root's 2^D.
+//
+//   D = 2    | 00 | 01 | 10 | 11 |        a split of the segment of depth 1 takes one place of its two for each half; only a
+//              s1   s2   s3 ── s3         segment of depth D needs more places than there are: the directory doubles
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/table/prefix_segment.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class segment_directory {
+ public:
+  segment_directory() = default;
+  segment_directory(segment_directory&& other) noexcept { swap(other); }
+  segment_directory& operator=(segment_directory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  segment_directory(const segment_directory& other) : roots_(other.roots_), depth_(other.depth_) {
+    owned_.reserve(other.owned_.size());
+    other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
+      owned_.push_back(std::make_unique<prefix_segment>(segment));
+      places_.insert(places_.end(), other.places_of(at), owned_.back().get());
+    });
+  }
+  segment_directory& operator=(const segment_directory& other) {
+    if (this != &other) *this = segment_directory(other);
+    return *this;
+  }
+  ~segment_directory() = default;
+
+  // One segment per root.
+  static segment_directory of_roots(std::vector<prefix_segment> segments) {
+    segment_directory made;
+    made.roots_ = segments.size();
+    for (prefix_segment& segment : segments) {
+      made.owned_.push_back(std::make_unique<prefix_segment>(std::move(segment)));
+      made.places_.push_back(made.owned_.back().get());
+    }
+    return made;
+  }
+
+  std::uint64_t roots() const { return roots_; }
+  unsigned depth() const { return depth_; }
+  std::uint64_t segments() const { return owned_.size(); }
+  std::uint64_t size() const { return places_.size(); }
+  std::uint64_t bits() const { return 64 * (places_.capacity() + owned_.capacity()); }
+
+  TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at]; }
+  TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at]; }
+
+  // How many neighbouring places a segment has, and the first of them.
+  std::uint64_t places_of(std::uint64_t at) const { return std::uint64_t{1} << (depth_ - places_[at]->depth()); }
+  std::uint64_t first_place(std::uint64_t at) const { return at & ~(places_of(at) - 1); }
+  // The bits behind the root that all streams of the segment at this place begin with.
+  std::uint64_t path(std::uint64_t at) const {
+    return (at & ((std::uint64_t{1} << depth_) - 1)) >> (depth_ - places_[at]->depth());
+  }
+
+  // Calls visit(first place, segment) in the order of the streams.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at]);
+  }
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at]);
+  }
+
+  void split(std::uint64_t at, std::pair<prefix_segment, prefix_segment> halves) {
+    auto upper = std::make_unique<prefix_segment>(std::move(halves.second));
+    owned_.reserve(owned_.size() + 1);
+    if (places_[at]->depth() == depth_) {
+      double_places();
+      at *= 2;
+    }
+    const std::uint64_t first = first_place(at);
+    const std::uint64_t half = places_of(at) / 2;
+    *places_[at] = std::move(halves.first);
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, upper.get());
+    owned_.push_back(std::move(upper));
+  }
+
+  // The place of the other half of the split that this segment comes from, if it is a segment of the same shape now.
+  std::optional<std::uint64_t> buddy(std::uint64_t at) const {
+    if (places_[at]->depth() == 0) return std::nullopt;
+    const std::uint64_t other = first_place(at) ^ places_of(at);
+    const bool same =
+        places_[other]->depth() == places_[at]->depth() && places_[other]->cell_bits() == places_[at]->cell_bits();
+    return same ? std::optional(other) : std::nullopt;
+  }
+  // Both halves become one segment.
+  void join(std::uint64_t low, std::uint64_t high, prefix_segment whole) {
+    const prefix_segment* gone = places_[high];
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first_place(high)), places_of(high), places_[low]);
+    *places_[low] = std::move(whole);
+    std::erase_if(owned_, [gone](const auto& owned) { return owned.get() == gone; });
+  }
+  bool may_join() const { return size() <= (segments() - 1) << most_extra_depth; }
+  // Halves the directory while no segment needs its depth.
+  void shrink() {
+    while (depth_ != 0 && std::none_of(owned_.begin(), owned_.end(), [this](const auto& s) { return s->depth() == depth_; })) {
+      for (std::uint64_t i = 0; 2 * i < places_.size(); ++i) places_[i] = places_[2 * i];
+      places_.resize(places_.size() / 2);
+      --depth_;
+    }
+  }
+
+  friend bool operator==(const segment_directory& a, const segment_directory& b) {
+    if (a.roots_ != b.roots_ || a.depth_ != b.depth_ || a.segments() != b.segments()) return false;
+    for (std::uint64_t at = 0; at < a.size(); at += a.places_of(at)) {
+      if (!(a[at] == b[at])) return false;
+    }
+    return true;
+  }
+
+  // The segments one behind the other; where they stand follows from their depths.
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    std::uint64_t segments = self.segments();
+    archive(self.roots_, segments);
+    if constexpr (std::is_const_v<Self>) {
+      self.for_each([&](std::uint64_t, const prefix_segment& segment) { archive(segment); });
+    } else {
+      self.owned_.clear();
+      for (; segments != 0 && archive.ok(); --segments) {
+        self.owned_.push_back(std::make_unique<prefix_segment>(stored_access::blank<prefix_segment>()));
+        archive(*self.owned_.back());
+      }
+      if (archive.ok() && !self.place_all()) archive.fail("the segments do not cover the streams of all keys exactly");
+    }
+  }
+
+ private:
+  // More places than any directory of segments that hold at least a key per place would need.
+  static constexpr std::uint64_t most_places = std::uint64_t{1} << 40;
+
+  void swap(segment_directory& other) noexcept {
+    std::swap(roots_, other.roots_);
+    std::swap(depth_, other.depth_);
+    owned_.swap(other.owned_);
+    places_.swap(other.places_);
+  }
+
+  void double_places() {
+    std::vector<prefix_segment*> more;
+    more.reserve(2 * places_.size());
+    for (prefix_segment* segment : places_) more.insert(more.end(), 2, segment);
+    places_.swap(more);
+    ++depth_;
+  }
+
+  // Where segments that lie in order stand. False if their depths do not make whole trees.
+  bool place_all() {
+    depth_ = 0;
+    for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
+    places_.clear();
+    if (roots_ == 0 || roots_ > owned_.size() || roots_ > most_places >> depth_) return false;
+    // A tree of depth D has more than D segments, so that its directory is not much larger than what was read.
+    if (roots_ << depth_ > owned_.size() << most_extra_depth) return false;
+    for (const auto& segment : owned_) {
+      const std::uint64_t places = std::uint64_t{1} << (depth_ - segment->depth());
+      if (places_.size() % places != 0 || places_.size() + places > roots_ << depth_) return false;
+      places_.insert(places_.end(), places, segment.get());
+    }
+    return places_.size() == roots_ << depth_;
+  }
+
+ public:
+  // How much deeper than in a balanced tree a segment may stand. Evenly spread keys need two or three levels; keys that share
+  // long prefixes would need a directory of any size.
+  static constexpr unsigned most_extra_depth = 8;
+  bool may_split(std::uint64_t at) const {
+    const unsigned depth = places_[at]->depth();
+    if (depth < depth_) return true;
+    return depth + 1 < prefix_segment::deepest && size() * 2 <= (segments() + 1) << most_extra_depth &&
+           size() * 2 <= most_places;
+  }
+
+ private:
+  std::uint64_t roots_ = 0;
+  unsigned depth_ = 0;  // D
+  std::vector<std::unique_ptr<prefix_segment>> owned_;
+  std::vector<prefix_segment*> places_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

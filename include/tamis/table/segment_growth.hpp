@@ -1,0 +1,184 @@
+#pragma once
+
+// Segments (table/prefix_segment.hpp) that grow and shrink. Growing moves one bit of every entry from its payload into its
+// place; it is one pass in order, and changes no answer, since an entry stays the same prefix:
+//
+//   cell c, payload b·p   ─ split ─►      cell 2c + b, payload p, in one of two segments with the same number of cells
+//                         ─ doubled ─►    the same in one segment with twice the cells
+//
+// A void, an entry without payload, has no bit to give. `resolve` may know whose it is; otherwise it becomes an elder, for both
+// cells. Joining two segments is the way back, and the one change that loses bits: see `join`.
+
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tamis/table/prefix_segment.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class segment_growth {
+ public:
+  // resolve(cell, entries) gets the entries of a cell that has voids and may give some of them more bits.
+  // None if the entries do not fit into the new segments.
+  template <class Resolve>
+  static result<std::optional<std::pair<prefix_segment, prefix_segment>>> split(const prefix_segment& from,
+                                                                                unsigned fingerprint, Resolve resolve) {
+    const segment_shape shape{from.depth_ + 1, from.cell_bits_, fingerprint};
+    std::vector<prefix_segment> halves;
+    for (int i = 0; i < 2; ++i) {
+      TAMIS_TRY(prefix_segment half, prefix_segment::make(shape, from.spare()));
+      halves.push_back(std::move(half));
+    }
+    if (!spread(from, halves, resolve)) return std::optional<std::pair<prefix_segment, prefix_segment>>();
+    return std::optional(std::pair(std::move(halves[0]), std::move(halves[1])));
+  }
+  template <class Resolve>
+  static result<std::optional<prefix_segment>> doubled(const prefix_segment& from, unsigned fingerprint, std::uint64_t spare,
+                                                       Resolve resolve) {
+    std::vector<prefix_segment> whole;
+    TAMIS_TRY(prefix_segment made, prefix_segment::make({from.depth_, from.cell_bits_ + 1, fingerprint}, spare));
+    whole.push_back(std::move(made));
+    if (!spread(from, whole, resolve)) return std::optional<prefix_segment>();
+    return std::optional(std::move(whole[0]));
+  }
+
+  // Undoes a split: payloads get a bit of the place back. Short entries that have all their F bits lose the last one, so that
+  // they match more than before; longer ones keep everything. None if the entries do not fit.  Requires: two halves of a split.
+  static result<std::optional<prefix_segment>> join(const prefix_segment& low, const prefix_segment& high) {
+    const unsigned fingerprint = std::max(low.fingerprint(), high.fingerprint());
+    TAMIS_TRY(prefix_segment whole, prefix_segment::make({low.depth_ - 1, low.cell_bits_, fingerprint}, low.spare()));
+    std::vector<std::vector<prefix_entry>> cells(whole.cells());
+    for (const bool upper : {false, true}) {
+      const prefix_segment& half = upper ? high : low;
+      const std::uint64_t first = upper ? half.cells() : 0;
+      half.table_.for_each_run([&](std::uint64_t cell, slot_range run) {
+        for (prefix_entry e : half.entries_in(run)) {
+          const unsigned longest = e.length > half.fingerprint() ? prefix_entry::longest : fingerprint;
+          const std::uint64_t bits = (first + cell) << 63 | e.bits >> 1;
+          cells[(first + cell) >> 1].push_back(prefix_entry::of(bits, std::min(e.length + 1, longest), e.count));
+        }
+      });
+      for (const elder_entry& e : half.elders_) {
+        const std::uint64_t index = e.index + (first >> e.shift);
+        if (e.shift == 1) {
+          cells[index].push_back({0, 0, e.count});
+        } else {
+          whole.add(elder_entry{index, e.shift - 1, e.count});
+        }
+      }
+    }
+    builder table(whole);
+    for (std::uint64_t cell = 0; cell < cells.size(); ++cell) {
+      prefix_segment::fold(cells[cell]);
+      if (!table.append(cell, cells[cell])) return std::optional<prefix_segment>();
+    }
+    return std::optional(std::move(whole));
+  }
+
+ private:
+  // Fills a segment in the order of its cells.
+  class builder {
+   public:
+    explicit builder(prefix_segment& to) : to_(&to) {}
+
+    // Room for a run of so many slots.
+    std::optional<slot_range> append(std::uint64_t cell, std::uint64_t size) {
+      if (size == 0) return slot_range{};
+      return to_->table_.append(cell, size, end_);
+    }
+    bool append(std::uint64_t cell, const std::vector<prefix_entry>& entries) {
+      slots_.clear();
+      for (const prefix_entry& e : entries) to_->code().append(e, slots_);
+      const auto run = append(cell, slots_.size());
+      if (!run) return false;
+      for (std::size_t i = 0; i < slots_.size(); ++i) set(run->first + i, slots_[i]);
+      return true;
+    }
+    TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->table_.set_value(slot, value); }
+    prefix_segment& segment() { return *to_; }
+
+   private:
+    prefix_segment* to_;
+    std::uint64_t end_ = 0;
+    std::vector<std::uint64_t> slots_;
+  };
+
+  template <class Resolve>
+  static bool spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
+    std::vector<builder> builders;
+    for (prefix_segment& to : into) builders.emplace_back(to);
+    const unsigned cell_bits = into[0].cell_bits_;
+    for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
+    for (run_cursor<rank_select<>> at(from.table_); at; at.next()) {
+      const std::uint64_t wide = 2 * at.quotient();
+      builder& to = builders[wide >> cell_bits];
+      const std::uint64_t cell = wide & (to.segment().cells() - 1);
+      const auto ones = plain_ones(from, at.run());
+      if (!(ones ? spread_plain(from, at.run(), *ones, to, cell)
+                 : spread_any(from, at.quotient(), at.run(), to, cell, resolve))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // How many entries of a run have a one to give; none unless every slot is an entry that has a bit to give.
+  TAMIS_INLINE static std::optional<std::uint64_t> plain_ones(const prefix_segment& from, slot_range run) {
+    const unsigned width = from.table_.width();
+    std::uint64_t ones = 0;
+    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+      const std::uint64_t value = from.table_.value(slot);
+      if ((value & low_mask(width - 1)) == 0) return std::nullopt;  // an escape or a void
+      ones += value >> (width - 1);
+    }
+    return ones;
+  }
+  TAMIS_INLINE static bool spread_plain(const prefix_segment& from, slot_range run, std::uint64_t ones, builder& to,
+                                        std::uint64_t cell) {
+    const auto first = to.append(cell, run.size() - ones);
+    if (!first) return false;
+    const auto second = to.append(cell + 1, ones);
+    if (!second) return false;
+    std::uint64_t next[2] = {first->first, second->first};
+    const unsigned width = from.table_.width();
+    const unsigned wider = to.segment().table_.width() - width;
+    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+      const std::uint64_t value = from.table_.value(slot);
+      to.set(next[value >> (width - 1)]++, (value & low_mask(width - 1)) << 1 << wider);
+    }
+    return true;
+  }
+
+  template <class Resolve>
+  static bool spread_any(const prefix_segment& from, std::uint64_t from_cell, slot_range run, builder& to, std::uint64_t cell,
+                         Resolve& resolve) {
+    std::vector<prefix_entry> entries = from.entries_in(run);
+    const auto is_void = [](const prefix_entry& e) { return e.length == 0; };
+    if (std::any_of(entries.begin(), entries.end(), is_void)) resolve(from_cell, entries);
+    std::vector<prefix_entry> halves[2];
+    for (const prefix_entry& e : entries) {
+      if (is_void(e)) {
+        to.segment().add(elder_entry{cell >> 1, 1, e.count});
+      } else {
+        halves[e.bits >> 63].push_back({e.bits << 1, e.length - 1, e.count});
+      }
+    }
+    return to.append(cell, halves[0]) && to.append(cell + 1, halves[1]);
+  }
+
+  static void spread_elder(const prefix_segment& from, const elder_entry& e, std::span<prefix_segment> into) {
+    if (into.size() == 1) return into[0].add(elder_entry{e.index, e.shift + 1, e.count});
+    if (e.shift >= from.cell_bits_) {  // it covers the whole segment: either half may have its key
+      for (prefix_segment& to : into) to.add(elder_entry{0, e.shift + 1, e.count});
+      return;
+    }
+    const std::uint64_t half = from.cells() >> 1 >> e.shift;
+    const bool upper = e.index >= half;
+    into[upper].add(elder_entry{e.index - (upper ? half : 0), e.shift + 1, e.count});
+  }
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
