@@ -176,6 +176,8 @@ class byte_column {
   std::uint64_t size() const { return bytes_.size() < spare_bytes ? 0 : bytes_.size() - spare_bytes; }
   std::uint64_t bits() const { return bytes_.bytes() * 8; }
 
+  const std::uint8_t* data() const { return bytes_.data(); }
+
   TAMIS_INLINE std::uint8_t get(std::uint64_t i) const { return bytes_[i]; }
   TAMIS_INLINE void set(std::uint64_t i, std::uint8_t value) { bytes_[i] = value; }
   // Which of the 64 values from value i on are equal to `value`; those beyond the end are zero.

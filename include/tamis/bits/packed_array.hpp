@@ -105,6 +105,15 @@ class packed_array {
     }
   }
 
+  // The same where only the bytes are at hand.  Requires: width <= 57.
+  const std::byte* data() const { return bytes(); }
+  TAMIS_INLINE static std::uint64_t get(const std::byte* data, std::uint64_t i, unsigned width) {
+    assert(width <= 57);
+    std::uint64_t word;
+    std::memcpy(&word, data + i * width / 8, sizeof word);
+    return word >> (i * width % 8) & low_mask(width);
+  }
+
   // Requires: value <= max_value().
   TAMIS_INLINE void set(std::uint64_t i, std::uint64_t value) {
     assert(i < size_ && value <= max_value());

@@ -103,8 +103,16 @@ class cell_group {
     i.entry = prefix_entry::of(forest_->following(at_, stream), length);
     i.shift = 0;
   }
-  void drop_unpaired() {
-    std::erase_if(items_, [](const item& i) { return i.owner == nobody; });
+  // Drops what nobody owns, and says how many keys had been counted for it. An elder over the whole segment may be a copy that
+  // a split made, and counts for none.
+  std::uint64_t drop_unpaired() {
+    std::uint64_t dropped = 0;
+    std::erase_if(items_, [&](const item& i) {
+      const bool counted = i.shift < forest_->segments()[at_].cell_bits();
+      dropped += i.owner == nobody && counted ? i.entry.count : 0;
+      return i.owner == nobody;
+    });
+    return dropped;
   }
 
   // What the items are now, as the content of cells and as elders.

@@ -52,7 +52,7 @@ class evergreen {
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const auto a = forest_.locate(d);
-    return forest_[a].count(a.cell, a.following);
+    return forest_[a].segment->count(a.cell, a.following);
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair.
@@ -182,6 +182,7 @@ class evergreen {
   bool renew_elder(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
   std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
   adapt_result adapt_with(digest d, const remote_ref& stored);
+  bool write(std::uint64_t at, const cell_group& group, std::uint64_t most);
   static unsigned common_bits(uint128 x, uint128 y) {  // at the front.  Requires: x != y.
     const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
     return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));

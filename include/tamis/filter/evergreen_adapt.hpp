@@ -25,7 +25,7 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
       ++missing_;
       return adapt_result::unfixable;
     }
-    group.drop_unpaired();
+    const std::uint64_t dropped = group.drop_unpaired();
 
     const uint128 y = forest_.places().stream_of(d).stream;
     for (cell_group::item& i : group.items()) {
@@ -36,10 +36,19 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
       if (behind_place > prefix_entry::longest) return adapt_result::unfixable;
       group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
     }
-    if (group.write(segment, adapt_limit(segment))) return adapt_result::fixed;
-    if (grow(a.at, &stored, nullptr)) continue;
-    return group.write(segment, segment.table().slots()) ? adapt_result::fixed : adapt_result::unfixable;
+    bool written = write(a.at, group, adapt_limit(segment));
+    if (!written && grow(a.at, &stored, nullptr)) continue;
+    written = written || write(a.at, group, segment.table().slots());
+    if (!written) return adapt_result::unfixable;
+    keys_ -= std::min(keys_, dropped);
+    return adapt_result::fixed;
   }
+}
+
+inline bool evergreen::write(std::uint64_t at, const cell_group& group, std::uint64_t most) {
+  if (!group.write(forest_.segments()[at], most)) return false;
+  forest_.segments().refresh(at);
+  return true;
 }
 
 inline unsigned evergreen::fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const {
@@ -102,7 +111,7 @@ inline void evergreen::renew_block(std::uint64_t at, std::uint64_t block, unsign
     const stored_keys keys(forest_, forest_.prefix_of(at, cell), stored);
     ++scans;
     cell_group group(forest_, at, cell, 0, keys);
-    if (group.agrees() && group.renew(keys, least, f)) group.write(segment, adapt_limit(segment));
+    if (group.agrees() && group.renew(keys, least, f)) write(at, group, adapt_limit(segment));
   }
 }
 
@@ -117,7 +126,7 @@ inline bool evergreen::renew_elder(std::uint64_t at, std::uint64_t which, const 
   ++scans;
   cell_group group(forest_, at, index, shift, keys);
   const unsigned f = segment.fingerprint();
-  return group.agrees() && group.renew(keys, f - std::min(generations_, f), f) && group.write(segment, adapt_limit(segment));
+  return group.agrees() && group.renew(keys, f - std::min(generations_, f), f) && write(at, group, adapt_limit(segment));
 }
 
 inline std::uint64_t evergreen::rejuvenate_all_with(const remote_ref& stored, unsigned generations) {

@@ -32,38 +32,38 @@ inline std::uint64_t evergreen_limit(unsigned cell_bits, unsigned threshold_perc
   return std::max<std::uint64_t>(1, (std::uint64_t{threshold_percent} << cell_bits) / 100);
 }
 
+// Bits of memory at first, with everything around the slots rounded up.
+inline double evergreen_bits(const evergreen_shape& shape, unsigned threshold_percent, unsigned fingerprint) {
+  constexpr double around = 3600;  // a segment's own fields, its place in the directory, spare bytes of its columns
+  const auto slots = static_cast<double>(evergreen_slots(shape.cell_bits, threshold_percent));
+  return static_cast<double>(shape.roots) * (slots * (fingerprint + 1 + quotient_metadata) + around);
+}
+
 // The smallest shape whose segments do not grow before the capacity is reached. Among several roots the keys are spread by
 // chance, so that each gets room for four standard deviations more than its share.
-inline evergreen_shape evergreen_shape_for(std::uint64_t capacity, unsigned threshold_percent, unsigned segment_bits,
-                                           bool flat) {
-  evergreen_shape best;
-  std::uint64_t least = ~std::uint64_t{0};
+inline evergreen_shape evergreen_shape_for(std::uint64_t capacity, unsigned threshold_percent, unsigned segment_bits, bool flat,
+                                           unsigned fingerprint) {
   constexpr unsigned smallest = 6;
+  evergreen_shape best;
+  double least = 0;
   for (unsigned bits = smallest; bits <= segment_bits; ++bits) {
     const auto limit = static_cast<double>(evergreen_limit(bits, threshold_percent));
     const double share = limit - 4.0 * std::sqrt(limit);
     const auto keys = static_cast<double>(capacity);
-    std::uint64_t roots = 1;
+    evergreen_shape shape{1, bits};
     if (flat) {  // the roots of the last eighth have the largest share
       const double largest = 1.0 / static_cast<double>(8 * stream_places::flat_roots.back());
-      roots = stream_places::flat_sum * static_cast<std::uint64_t>(std::ceil(std::max(1.0, keys * largest / share)));
+      shape.roots = stream_places::flat_sum * static_cast<std::uint64_t>(std::ceil(std::max(1.0, keys * largest / share)));
     } else if (keys > limit) {
-      roots = static_cast<std::uint64_t>(std::ceil(keys / share));
+      shape.roots = static_cast<std::uint64_t>(std::ceil(keys / share));
     }
-    const std::uint64_t slots = roots * evergreen_slots(bits, threshold_percent);
-    if (slots < least) {
-      least = slots;
-      best = {roots, bits};
+    const double memory = evergreen_bits(shape, threshold_percent, fingerprint);
+    if (bits == smallest || memory < least) {
+      least = memory;
+      best = shape;
     }
   }
   return best;
-}
-
-// Bits of memory at first, with everything around the slots rounded up.
-inline double evergreen_bits(const evergreen_shape& shape, unsigned threshold_percent, unsigned fingerprint) {
-  constexpr double around = 3000;  // a segment's own fields, its place in the directory, spare bytes of its columns
-  const auto slots = static_cast<double>(evergreen_slots(shape.cell_bits, threshold_percent));
-  return static_cast<double>(shape.roots) * (slots * (fingerprint + 1 + quotient_metadata) + around);
 }
 
 }  // namespace tamis

@@ -26,22 +26,30 @@ inline result<evergreen> evergreen::create(const filter_params& params) {
   made.fingerprints_ = kind == "auto" ? fingerprints::automatic : kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
   const auto segment_bits = static_cast<unsigned>(std::countr_zero(segment));
   const bool flat = growth == "flat";
-  const evergreen_shape shape = evergreen_shape_for(params.capacity, made.threshold_, segment_bits, flat);
-  made.first_cell_bits_ = shape.cell_bits;
-
   unsigned f = static_cast<unsigned>(asked);
-  if (f == 0 && params.fpr) {
-    for (f = 1; f <= longest && quotient_rate(shape.cells(), params.capacity, f) > *params.fpr;) ++f;
+  evergreen_shape shape;
+  const auto shape_with = [&](unsigned bits) {
+    return evergreen_shape_for(params.capacity, made.threshold_, segment_bits, flat, bits);
+  };
+  if (params.fpr || f != 0) {
+    // The rate when all segments are about to grow, which is the highest that they get to before.
+    const double load = made.threshold_ / 100.0;
+    for (f = f == 0 ? 1 : f; asked == 0 && f <= longest && std::ldexp(load, -static_cast<int>(f)) > *params.fpr;) ++f;
     if (f > longest) return error{"fpr " + std::to_string(*params.fpr) + " would need fingerprints of more than 56 bits"};
-  } else if (f == 0) {
+    shape = shape_with(f);
+  } else {
     const double bits = *params.bits_per_key * static_cast<double>(params.capacity);
-    for (f = longest; f != 0 && evergreen_bits(shape, made.threshold_, f) > bits;) --f;
+    for (f = longest; f != 0; --f) {
+      shape = shape_with(f);
+      if (evergreen_bits(shape, made.threshold_, f) <= bits) break;
+    }
     if (f == 0) {
+      const double least = evergreen_bits(shape_with(1), made.threshold_, 1) / static_cast<double>(params.capacity);
       return error{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
-                   " keys need at least " +
-                   std::to_string(evergreen_bits(shape, made.threshold_, 1) / static_cast<double>(params.capacity))};
+                   " keys need at least " + std::to_string(least)};
     }
   }
+  made.first_cell_bits_ = shape.cell_bits;
   made.fingerprint_ = f;
 
   // Segments are small, so the machine's memory has to be asked for all of them together.
@@ -122,8 +130,10 @@ inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, unsigned
     prefix_segment& segment = segments[at];
     if (p.length < segment.depth()) {  // for every segment below it
       const std::uint64_t last = at + (std::uint64_t{1} << (segments.depth() - p.length));
-      for (; at < last; at += segments.places_of(at))
+      for (; at < last; at += segments.places_of(at)) {
         segments[at].add(elder_entry{0, segments[at].place_bits() - p.length, count});
+        segments.refresh(at);
+      }
       return true;
     }
     if (segment.place_bits() < place_bits && grow(at, nullptr, nullptr)) continue;
@@ -131,6 +141,7 @@ inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, unsigned
     if (p.length < segment.place_bits()) {
       const unsigned shift = segment.place_bits() - p.length;
       segment.add(elder_entry{cell >> shift, shift, count});
+      segments.refresh(at);
       return true;
     }
     if (segment.used() >= limit(segment.cell_bits()) && grow(at, nullptr, nullptr)) continue;

@@ -35,12 +35,13 @@ class prefix_forest {
     const unsigned bits = segments_.depth() + segment_bits_;
     const stream_places::found found = places_.locate(d, bits);
     const std::uint64_t at = found.place >> segment_bits_;
-    const prefix_segment& segment = segments_[at];
-    const unsigned back = bits - segment.place_bits();  // bits of the place that this segment counts to the payload
-    return {at, found.place >> back & (segment.cells() - 1), found.place << 1 << (63 - back) | found.following >> back};
+    const segment_view& view = segments_.view(at);
+    const unsigned back = bits - view.place_bits;  // bits of the place that this segment counts to the payload
+    const std::uint64_t following = found.place << 1 << (63 - back) | found.following >> back;
+    return {at, found.place >> back & low_mask(view.cell_bits), following};
   }
   TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
-  TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
+  TAMIS_INLINE const segment_view& operator[](const address& a) const { return segments_.view(a.at); }
 
   // Prefixes of streams that a segment's parts stand for.
   stream_prefix prefix_of(std::uint64_t at) const { return prefix(at, segments_.path(at), segments_[at].depth()); }
@@ -76,6 +77,7 @@ class prefix_forest {
       auto grown = segment_growth::doubled(segments_[at], fingerprint, spare, resolve);
       if (!grown || !*grown) return false;
       segments_[at] = **std::move(grown);
+      segments_.refresh(at);
     } else {
       if (!may_split(at)) return false;
       auto halves = segment_growth::split(segments_[at], fingerprint, resolve);

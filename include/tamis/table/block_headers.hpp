@@ -48,6 +48,15 @@ class block_headers {
   std::uint64_t bits() const { return bytes_.bytes() * 8; }
 
   TAMIS_INLINE block_header operator[](std::uint64_t block) const { return {occupied(block), runends(block), offset(block)}; }
+  // The same where only the bytes are at hand.
+  const std::uint8_t* data() const { return bytes_.data(); }
+  TAMIS_INLINE static block_header read(const std::uint8_t* data, std::uint64_t block) {
+    block_header header;
+    std::memcpy(&header.occupied, data + block * bytes_each, 8);
+    std::memcpy(&header.runends, data + block * bytes_each + 8, 8);
+    header.offset = data[block * bytes_each + 16];
+    return header;
+  }
   TAMIS_INLINE std::uint64_t occupied(std::uint64_t block) const { return load(block, 0); }
   TAMIS_INLINE std::uint64_t runends(std::uint64_t block) const { return load(block, 8); }
   TAMIS_INLINE unsigned offset(std::uint64_t block) const { return bytes_[block * bytes_each + 16]; }

@@ -89,12 +89,12 @@ class entry_code {
   template <class At>
   std::optional<parsed> parse(At at, std::uint64_t from, std::uint64_t last) const {
     if (at(from) != escape) return parsed{entry_of(at(from)), 1};
-    std::vector<bool> stream;
+    bit_buffer stream;
     std::uint64_t slot = from + 1;
     for (bool more = true; more; ++slot) {
-      if (slot == last || slot - from > longest_chunks) return std::nullopt;
+      if (slot == last || stream.size() >= longest_stream) return std::nullopt;
       const std::uint64_t chunk = at(slot);
-      for (unsigned bit = width_; bit-- > 1;) stream.push_back((chunk >> bit & 1) != 0);
+      stream.append(chunk >> 1, slot_payload());
       more = (chunk & 1) != 0;
     }
     const auto entry = read(stream);
@@ -104,7 +104,35 @@ class entry_code {
 
  private:
   static constexpr unsigned longest_stream = 1 + 127 + prefix_entry::longest + 1;  // kind, count, payload, end
-  static constexpr std::uint64_t longest_chunks = longest_stream + 1;              // one bit a chunk at worst
+
+  // Bits one behind the other: a few words, in order from their high ends.
+  class bit_buffer {
+   public:
+    unsigned size() const { return size_; }
+    bool operator[](unsigned i) const { return (words_[i / 64] >> (63 - i % 64) & 1) != 0; }
+    // The low `width` bits.  Requires: width < 64.
+    void append(std::uint64_t bits, unsigned width) {
+      bits <<= 64 - width;
+      words_[size_ / 64] |= bits >> (size_ % 64);
+      if (size_ % 64 + width > 64) words_[size_ / 64 + 1] |= bits << (64 - size_ % 64);
+      size_ += width;
+    }
+    // 64 bits from bit i on.
+    std::uint64_t from(unsigned i) const {
+      const std::uint64_t low = i % 64 == 0 ? 0 : words_[i / 64 + 1] >> (64 - i % 64);
+      return words_[i / 64] << (i % 64) | low;
+    }
+    // One behind the last one; 0 if there is none.
+    unsigned end_of_ones() const {
+      unsigned end = size_;
+      while (end != 0 && !(*this)[end - 1]) --end;
+      return end;
+    }
+
+   private:
+    std::uint64_t words_[longest_stream / 64 + 3] = {};
+    unsigned size_ = 0;
+  };
 
   std::uint64_t long_slots(const prefix_entry& e) const {
     const unsigned count_bits = e.count == 1 ? 0 : 2 * static_cast<unsigned>(std::bit_width(e.count)) - 1;
@@ -112,41 +140,41 @@ class entry_code {
   }
 
   void append_long(const prefix_entry& e, std::vector<std::uint64_t>& slots) const {
-    std::vector<bool> stream = {e.count != 1};
+    bit_buffer stream;
+    stream.append(static_cast<std::uint64_t>(e.count != 1), 1);
+    const auto half = [&](std::uint64_t bits, unsigned width) {  // up to 64 bits in two parts
+      stream.append(bits >> (width / 2), width - width / 2);
+      if (width / 2 != 0) stream.append(bits & ((std::uint64_t{1} << width / 2) - 1), width / 2);
+    };
     if (e.count != 1) {
       const auto size = static_cast<unsigned>(std::bit_width(e.count));
-      stream.insert(stream.end(), size - 1, false);
-      for (unsigned bit = size; bit-- > 0;) stream.push_back((e.count >> bit & 1) != 0);
+      half(0, size - 1);
+      half(e.count, size);
     }
-    for (unsigned i = 0; i < e.length; ++i) stream.push_back((e.bits >> (63 - i) & 1) != 0);
-    stream.push_back(true);
-    while (stream.size() % slot_payload() != 0) stream.push_back(false);
+    if (e.length != 0) half(e.bits >> (64 - e.length), e.length);
+    stream.append(1, 1);
     slots.push_back(escape);
-    for (std::size_t first = 0; first < stream.size(); first += slot_payload()) {
-      std::uint64_t chunk = 0;
-      for (unsigned i = 0; i < slot_payload(); ++i) chunk = chunk << 1 | static_cast<std::uint64_t>(stream[first + i]);
-      slots.push_back(chunk << 1 | static_cast<std::uint64_t>(first + slot_payload() < stream.size()));
+    for (unsigned first = 0; first < stream.size(); first += slot_payload()) {
+      const std::uint64_t more = first + slot_payload() < stream.size() ? 1 : 0;
+      slots.push_back(stream.from(first) >> (64 - slot_payload()) << 1 | more);
     }
   }
 
-  std::optional<prefix_entry> read(const std::vector<bool>& stream) const {
-    std::size_t end = stream.size();
-    while (end != 0 && !stream[end - 1]) --end;
+  std::optional<prefix_entry> read(const bit_buffer& stream) const {
+    unsigned end = stream.end_of_ones();
     if (end < 2 || end + slot_payload() <= stream.size()) return std::nullopt;  // no end, or a chunk of zeros only
     --end;
     prefix_entry e;
-    std::size_t at = 1;
+    unsigned at = 1;
     if (stream[0]) {
       unsigned size = 0;
       while (at < end && !stream[at]) ++at, ++size;
       if (size == 0 || size > 63 || at + size >= end) return std::nullopt;
-      e.count = 0;
-      for (unsigned i = 0; i <= size; ++i) e.count = e.count << 1 | static_cast<std::uint64_t>(stream[at++]);
+      e.count = stream.from(at) >> (63 - size);
+      at += size + 1;
     }
     if (end - at > prefix_entry::longest) return std::nullopt;
-    e.length = static_cast<unsigned>(end - at);
-    for (unsigned i = 0; i < e.length; ++i) e.bits |= static_cast<std::uint64_t>(stream[at + i]) << (63 - i);
-    return e;
+    return prefix_entry::of(stream.from(at), end - at, e.count);
   }
 
   unsigned width_;

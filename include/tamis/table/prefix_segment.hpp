@@ -66,7 +66,9 @@ class prefix_segment {
   unsigned fingerprint() const { return table_.width() - 1; }
   std::uint64_t used() const { return table_.used(); }
   std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
-  std::uint64_t bits() const { return table_.bits() + 8 * (sizeof *this + elders_.capacity() * sizeof(elder_entry)); }
+  std::uint64_t bits() const {
+    return table_.bits() + 8 * (sizeof *this + elders_.size() * sizeof(elder_entry) + marks_.size() * 8);
+  }
   const rank_select<>& table() const { return table_; }
   const std::vector<elder_entry>& elders() const { return elders_; }
   entry_code code() const { return entry_code(table_.width()); }
@@ -80,15 +82,21 @@ class prefix_segment {
   TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
     const auto run = table_.find_near(cell);
     const std::uint64_t asked = following >> (64 - table_.width());
-    std::uint64_t near = table_.values().prefix_candidates(run.block * rank_select<>::block_slots, run.slots, asked);
+    const std::uint64_t near = table_.values().prefix_candidates(run.block * rank_select<>::block_slots, run.slots, asked);
+    if (near == 0 && !run.leaves) return !elders_.empty() && covered(cell);
+    return confirm(run, near, cell, following);
+  }
+  // Does one of the candidates match, or anything that takes longer to look at?
+  bool confirm(const rank_select<>::near_run& run, std::uint64_t near, std::uint64_t cell, std::uint64_t following) const {
+    const std::uint64_t asked = following >> (64 - table_.width());
     // In the order of the slots: an escape is met before its chunks, which are no entries though they may look like some.
     for (; near != 0; near &= near - 1) {
       const std::uint64_t slot = table_.value(run.block * rank_select<>::block_slots + first_of(near));
       if (slot == entry_code::escape) break;
       if (entry_code::slot_matches(slot, asked)) return true;
     }
-    if ((near | static_cast<std::uint64_t>(run.leaves) | elders_.size()) == 0) return false;
-    return count(cell, following) != 0;
+    if (near == 0 && !run.leaves) return !elders_.empty() && covered(cell);
+    return contains_slowly(cell, following);
   }
 
   // How many entries match, each as often as it counts.
@@ -121,6 +129,7 @@ class prefix_segment {
     return assign(cell, all);
   }
   void add(elder_entry e) {
+    mark(e);
     const auto equal = [&](const elder_entry& other) { return other.index == e.index && other.shift == e.shift; };
     const auto at = std::find_if(elders_.begin(), elders_.end(), equal);
     if (at == elders_.end()) {
@@ -211,7 +220,10 @@ class prefix_segment {
     for (const prefix_entry& e : entries) code().append(e, slots);
     return slots.size();
   }
-  void set_elders(std::vector<elder_entry> elders) { elders_ = std::move(elders); }
+  void set_elders(std::vector<elder_entry> elders) {
+    elders_ = std::move(elders);
+    mark_all();
+  }
 
   // Puts equal entries together, and the entries in the order of their streams.
   static void fold(std::vector<prefix_entry>& all) {
@@ -235,6 +247,9 @@ class prefix_segment {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.depth_, self.cell_bits_, self.swept_, self.table_, self.elders_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (self.validate_elders().ok()) self.mark_all();
+    }
   }
   status validate() const {
     if (depth_ > deepest || cell_bits_ > most_cell_bits || table_.quotients() != cells() || table_.width() < 2 ||
@@ -242,11 +257,7 @@ class prefix_segment {
       return error{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
                    " cells and slots of " + std::to_string(table_.width()) + " bits"};
     }
-    for (const elder_entry& e : elders_) {
-      if (e.shift == 0 || e.shift > place_bits() || e.index > (cells() - 1) >> e.shift || e.count == 0) {
-        return error{"a segment has an entry for cells that do not exist"};
-      }
-    }
+    TAMIS_CHECK(validate_elders());
     bool sound = true;
     table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, [](auto&&...) {}); });
     if (!sound) return error{"a segment has a run that ends inside an entry"};
@@ -256,6 +267,16 @@ class prefix_segment {
  private:
   friend class segment_growth;
   friend stored_access;
+
+  status validate_elders() const {
+    if (cell_bits_ > most_cell_bits || depth_ > deepest) return error{"a segment has an impossible shape"};
+    for (const elder_entry& e : elders_) {
+      if (e.shift == 0 || e.shift > place_bits() || e.index > (cells() - 1) >> e.shift || e.count == 0) {
+        return error{"a segment has an entry for cells that do not exist"};
+      }
+    }
+    return {};
+  }
 
   static constexpr std::uint64_t long_run = 8;  // slots: below, looking for equal entries is not worth it
   static constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -291,7 +312,40 @@ class prefix_segment {
     return longest;
   }
   void remove(std::vector<elder_entry>::iterator elder) {
-    if (--elder->count == 0) elders_.erase(elder);
+    if (--elder->count != 0) return;
+    elders_.erase(elder);
+    mark_all();
+  }
+
+  // Is there an elder over the cell? One bit per 16 cells says "no" for nearly all of them.
+  bool covered(std::uint64_t cell) const {
+    if ((marks_[cell / 1024] >> (cell / 16 % 64) & 1) == 0) return false;
+    return std::any_of(elders_.begin(), elders_.end(), [cell](const elder_entry& e) { return e.covers(cell); });
+  }
+  void mark(const elder_entry& e) {
+    marks_.resize(divide_up(cells(), 1024));
+    const std::uint64_t first = e.shift < cell_bits_ ? e.index << e.shift : 0;
+    const std::uint64_t size = e.shift < cell_bits_ ? std::uint64_t{1} << e.shift : cells();
+    for (std::uint64_t sixteen = first / 16; sixteen <= (first + size - 1) / 16; ++sixteen) {
+      marks_[sixteen / 64] |= std::uint64_t{1} << (sixteen % 64);
+    }
+  }
+  void mark_all() {
+    marks_.clear();
+    for (const elder_entry& e : elders_) mark(e);
+  }
+
+  TAMIS_NOINLINE bool contains_slowly(std::uint64_t cell, std::uint64_t following) const {
+    bool found = !elders_.empty() && covered(cell);
+    const slot_range run = table_.find(cell);
+    const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
+    for (std::uint64_t slot = run.first; slot < run.last && !found;) {
+      const auto here = code().parse(at, slot, run.last);
+      if (!here) return true;
+      found = here->entry.matches(following);
+      slot += here->slots;
+    }
+    return found;
   }
 
   TAMIS_NOINLINE std::optional<prefix_entry> take_longest(std::uint64_t cell, std::uint64_t following) {
@@ -321,6 +375,7 @@ class prefix_segment {
   std::uint32_t swept_ = 0;
   rank_select<> table_;
   std::vector<elder_entry> elders_;
+  std::vector<std::uint64_t> marks_;  // what `covered` asks first
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

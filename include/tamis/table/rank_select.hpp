@@ -57,6 +57,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   unsigned width() const { return values_.width(); }
   std::uint64_t bits() const { return headers_.bits() + values_.bits() + labels_.bits(); }
 
+  const std::uint8_t* header_bytes() const { return headers_.data(); }
+
   // Columns.
   const slot_values& values() const { return values_; }
   TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const { return values_.get(slot); }

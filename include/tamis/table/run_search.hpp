@@ -54,9 +54,12 @@ class run_search {
     bool leaves;          // more of the run may follow in the next blocks
   };
   TAMIS_INLINE near_run find_near(std::uint64_t quotient) const {
+    return find_near(headers_[quotient / block_slots], quotient);
+  }
+  // Requires: the header of the quotient's block.
+  TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
     const std::uint64_t block = quotient / block_slots;
     const auto i = static_cast<unsigned>(quotient % block_slots);
-    const block_header header = headers_[block];
     const std::uint64_t pair = select_pair(header.bounds(), popcount(header.occupied & low_mask(i + 1)) - 1);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);

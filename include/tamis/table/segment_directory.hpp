@@ -16,6 +16,51 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// What a lookup reads of a segment, so that it hardly ever touches the segment itself.
+struct segment_view {
+  const std::uint8_t* headers = nullptr;
+  const std::uint8_t* slots = nullptr;  // the low eight bits of each
+  const std::byte* rests = nullptr;     // the other bits
+  prefix_segment* segment = nullptr;
+  std::uint8_t place_bits = 0;
+  std::uint8_t cell_bits = 0;
+  std::uint8_t width = 0;
+  bool plain = false;  // slots of eight bits or more, and no elders
+
+  static segment_view of(prefix_segment& s) {
+    const bool wide = s.table().width() >= 8;
+    return {s.table().header_bytes(),
+            wide ? s.table().values().low_bytes() : nullptr,
+            s.table().values().rest_bytes(),
+            &s,
+            static_cast<std::uint8_t>(s.place_bits()),
+            static_cast<std::uint8_t>(s.cell_bits()),
+            static_cast<std::uint8_t>(s.table().width()),
+            wide && s.elders().empty()};
+  }
+  friend bool operator==(const segment_view&, const segment_view&) = default;
+
+  TAMIS_INLINE void prefetch(std::uint64_t cell) const {
+    prefetch_read(headers + cell / 64 * block_headers<false>::bytes_each);
+    prefetch_read(slots + cell / 64 * 64);
+  }
+  TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
+    if (!plain) return segment->contains(cell, following);
+    const auto run = rank_select<>::find_near(block_headers<false>::read(headers, cell / 64), cell);
+    const std::uint64_t asked = following >> (64 - width);
+    const std::uint64_t near = agree_above_last_one(slots + run.block * 64, static_cast<std::uint8_t>(asked)) & run.slots;
+    if (near == 0) return run.leaves && segment->contains(cell, following);
+    // Candidates in the order of the slots: an escape is met before its chunks.
+    const std::uint64_t slot = slot_at(run.block * 64 + static_cast<unsigned>(std::countr_zero(near)));
+    if (slot != entry_code::escape && entry_code::slot_matches(slot, asked)) return true;
+    return segment->confirm(run, near, cell, following);
+  }
+  TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
+    if (width == 8) return slots[i];
+    return slot_values::rest_at(rests, i, width) << 8 | slots[i];
+  }
+};
+
 class segment_directory {
  public:
   segment_directory() = default;
@@ -28,7 +73,7 @@ class segment_directory {
     owned_.reserve(other.owned_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
       owned_.push_back(std::make_unique<prefix_segment>(segment));
-      places_.insert(places_.end(), other.places_of(at), owned_.back().get());
+      places_.insert(places_.end(), other.places_of(at), segment_view::of(*owned_.back()));
     });
   }
   segment_directory& operator=(const segment_directory& other) {
@@ -41,9 +86,11 @@ class segment_directory {
   static segment_directory of_roots(std::vector<prefix_segment> segments) {
     segment_directory made;
     made.roots_ = segments.size();
+    made.owned_.reserve(segments.size());
+    made.places_.reserve(segments.size());
     for (prefix_segment& segment : segments) {
       made.owned_.push_back(std::make_unique<prefix_segment>(std::move(segment)));
-      made.places_.push_back(made.owned_.back().get());
+      made.places_.push_back(segment_view::of(*made.owned_.back()));
     }
     return made;
   }
@@ -52,56 +99,64 @@ class segment_directory {
   unsigned depth() const { return depth_; }
   std::uint64_t segments() const { return owned_.size(); }
   std::uint64_t size() const { return places_.size(); }
-  std::uint64_t bits() const { return 64 * (places_.capacity() + owned_.capacity()); }
+  std::uint64_t bits() const { return 8 * (places_.capacity() * sizeof(segment_view) + owned_.capacity() * sizeof(void*)); }
 
-  TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at]; }
-  TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at]; }
+  TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
+  TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
+  TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
+  // After a segment has got other memory, or its first elder.
+  void refresh(std::uint64_t at) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_place(at));
+    std::fill_n(first, places_of(at), segment_view::of(*places_[at].segment));
+  }
 
   // How many neighbouring places a segment has, and the first of them.
-  std::uint64_t places_of(std::uint64_t at) const { return std::uint64_t{1} << (depth_ - places_[at]->depth()); }
+  std::uint64_t places_of(std::uint64_t at) const { return std::uint64_t{1} << (depth_ - places_[at].segment->depth()); }
   std::uint64_t first_place(std::uint64_t at) const { return at & ~(places_of(at) - 1); }
   // The bits behind the root that all streams of the segment at this place begin with.
   std::uint64_t path(std::uint64_t at) const {
-    return (at & ((std::uint64_t{1} << depth_) - 1)) >> (depth_ - places_[at]->depth());
+    return (at & ((std::uint64_t{1} << depth_) - 1)) >> (depth_ - places_[at].segment->depth());
   }
 
   // Calls visit(first place, segment) in the order of the streams.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at]);
+    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at].segment);
   }
   template <class Visit>
   void for_each(Visit visit) {
-    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at]);
+    for (std::uint64_t at = 0; at < places_.size(); at += places_of(at)) visit(at, *places_[at].segment);
   }
 
   void split(std::uint64_t at, std::pair<prefix_segment, prefix_segment> halves) {
     auto upper = std::make_unique<prefix_segment>(std::move(halves.second));
     owned_.reserve(owned_.size() + 1);
-    if (places_[at]->depth() == depth_) {
+    if (places_[at].segment->depth() == depth_) {
       double_places();
       at *= 2;
     }
     const std::uint64_t first = first_place(at);
     const std::uint64_t half = places_of(at) / 2;
-    *places_[at] = std::move(halves.first);
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, upper.get());
+    *places_[at].segment = std::move(halves.first);
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), half, segment_view::of(*places_[at].segment));
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, segment_view::of(*upper));
     owned_.push_back(std::move(upper));
   }
 
   // The place of the other half of the split that this segment comes from, if it is a segment of the same shape now.
   std::optional<std::uint64_t> buddy(std::uint64_t at) const {
-    if (places_[at]->depth() == 0) return std::nullopt;
+    if (places_[at].segment->depth() == 0) return std::nullopt;
     const std::uint64_t other = first_place(at) ^ places_of(at);
-    const bool same =
-        places_[other]->depth() == places_[at]->depth() && places_[other]->cell_bits() == places_[at]->cell_bits();
+    const bool same = places_[other].segment->depth() == places_[at].segment->depth() &&
+                      places_[other].segment->cell_bits() == places_[at].segment->cell_bits();
     return same ? std::optional(other) : std::nullopt;
   }
   // Both halves become one segment.
   void join(std::uint64_t low, std::uint64_t high, prefix_segment whole) {
-    const prefix_segment* gone = places_[high];
+    const prefix_segment* gone = places_[high].segment;
     std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first_place(high)), places_of(high), places_[low]);
-    *places_[low] = std::move(whole);
+    *places_[low].segment = std::move(whole);
+    refresh(low);
     std::erase_if(owned_, [gone](const auto& owned) { return owned.get() == gone; });
   }
   bool may_join() const { return size() <= (segments() - 1) << most_extra_depth; }
@@ -151,9 +206,9 @@ class segment_directory {
   }
 
   void double_places() {
-    std::vector<prefix_segment*> more;
+    std::vector<segment_view> more;
     more.reserve(2 * places_.size());
-    for (prefix_segment* segment : places_) more.insert(more.end(), 2, segment);
+    for (const segment_view& view : places_) more.insert(more.end(), 2, view);
     places_.swap(more);
     ++depth_;
   }
@@ -169,17 +224,26 @@ class segment_directory {
     for (const auto& segment : owned_) {
       const std::uint64_t places = std::uint64_t{1} << (depth_ - segment->depth());
       if (places_.size() % places != 0 || places_.size() + places > roots_ << depth_) return false;
-      places_.insert(places_.end(), places, segment.get());
+      places_.insert(places_.end(), places, segment_view::of(*segment));
     }
     return places_.size() == roots_ << depth_;
   }
 
  public:
+  status validate() const {
+    for (const segment_view& view : places_) {
+      segment_view now = segment_view::of(*view.segment);
+      now.plain = now.plain && view.plain;  // losing the last elder is not noticed
+      if (!(now == view)) return error{"the directory has an old view of a segment"};
+    }
+    return {};
+  }
+
   // How much deeper than in a balanced tree a segment may stand. Evenly spread keys need two or three levels; keys that share
   // long prefixes would need a directory of any size.
   static constexpr unsigned most_extra_depth = 8;
   bool may_split(std::uint64_t at) const {
-    const unsigned depth = places_[at]->depth();
+    const unsigned depth = places_[at].segment->depth();
     if (depth < depth_) return true;
     return depth + 1 < prefix_segment::deepest && size() * 2 <= (segments() + 1) << most_extra_depth &&
            size() * 2 <= most_places;
@@ -189,7 +253,7 @@ class segment_directory {
   std::uint64_t roots_ = 0;
   unsigned depth_ = 0;  // D
   std::vector<std::unique_ptr<prefix_segment>> owned_;
-  std::vector<prefix_segment*> places_;
+  std::vector<segment_view> places_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -40,6 +40,14 @@ class slot_values {
   unsigned width() const { return width_; }
   std::uint64_t bits() const { return low_.bits() + rest_.bits(); }
 
+  // The low eight bits of all slots, one byte each.  Requires: width() >= 8.
+  const std::uint8_t* low_bytes() const { return low_.data(); }
+  // The other bits, and one of them.  Requires: 8 < width <= 64.
+  const std::byte* rest_bytes() const { return rest_.data(); }
+  TAMIS_INLINE static std::uint64_t rest_at(const std::byte* rests, std::uint64_t i, unsigned width) {
+    return packed_array<dynamic_width>::get(rests, i, width - 8);
+  }
+
   TAMIS_INLINE std::uint64_t get(std::uint64_t i) const {
     if (width_ == 8) return low_.get(i);
     return width_ < 8 ? rest_.get(i) : rest_.get(i) << 8 | low_.get(i);
