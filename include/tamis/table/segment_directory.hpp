@@ -99,7 +99,7 @@ class segment_directory {
   unsigned depth() const { return depth_; }
   std::uint64_t segments() const { return owned_.size(); }
   std::uint64_t size() const { return places_.size(); }
-  std::uint64_t bits() const { return 8 * (places_.capacity() * sizeof(segment_view) + owned_.capacity() * sizeof(void*)); }
+  std::uint64_t bits() const { return 8 * (places_.size() * sizeof(segment_view) + owned_.size() * sizeof(void*)); }
 
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
