@@ -124,19 +124,16 @@ class cell_group {
     prefix_segment::fold(entries);
     return entries;
   }
+  // Slots in use if the items were written.
+  std::uint64_t slots_after(const prefix_segment& segment) const {
+    std::uint64_t after = segment.used();
+    for (const auto& [cell, entries] : content()) after += segment.slots_of(entries) - segment.table().find(cell).size();
+    return after;
+  }
   // Writes the items into the segment. False, and nothing has changed, if they do not fit below `most` slots.
   bool write(prefix_segment& segment, std::uint64_t most) const {
-    std::map<std::uint64_t, std::vector<prefix_entry>> cells;
-    for (const std::uint64_t cell : cells_) cells[cell];
-    for (const item& i : items_) {
-      if (i.shift == 0) cells[i.cell].push_back(i.entry);
-    }
-    std::uint64_t after = segment.used();
-    for (auto& [cell, entries] : cells) {
-      prefix_segment::fold(entries);
-      after += segment.slots_of(entries) - segment.table().find(cell).size();
-    }
-    if (after > most && after > segment.used()) return false;
+    if (const std::uint64_t after = slots_after(segment); after > most && after > segment.used()) return false;
+    const auto cells = content();
     if (cells.size() == 1 && !has_elders_) return segment.assign(cells.begin()->first, cells.begin()->second);
     prefix_segment changed = segment;
     for (const auto& [cell, entries] : cells) {
@@ -148,6 +145,17 @@ class cell_group {
   }
 
  private:
+  // What the items are, cell by cell. Cells that have lost all entries are there, too.
+  std::map<std::uint64_t, std::vector<prefix_entry>> content() const {
+    std::map<std::uint64_t, std::vector<prefix_entry>> cells;
+    for (const std::uint64_t cell : cells_) cells[cell];
+    for (const item& i : items_) {
+      if (i.shift == 0) cells[i.cell].push_back(i.entry);
+    }
+    for (auto& [cell, entries] : cells) prefix_segment::fold(entries);
+    return cells;
+  }
+
   void add(std::uint64_t cell, const std::vector<prefix_entry>& entries, std::size_t keys) {
     cells_.push_back(cell);
     for (const prefix_entry& e : entries) add({cell, e}, keys);

@@ -164,11 +164,11 @@ class evergreen {
     while (true) {
       const address a = forest_.locate(d);
       prefix_segment& segment = forest_[a];
-      const bool has_room = segment.used() < limit(segment.cell_bits());
-      if (has_room && segment.insert(a.cell, a.following)) break;
-      if (grow(a.at, stored, &d)) continue;
-      if (has_room || !segment.insert(a.cell, a.following)) return insert_result::full;
-      break;
+      const bool is_full = segment.used() >= limit(segment.cell_bits());
+      if (is_full && grow(a.at, stored, &d)) continue;
+      // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
+      if (segment.insert(a.cell, a.following)) break;
+      if (!forest_.widen(a.at)) return insert_result::full;
     }
     ++keys_;
     if (stored != nullptr) sweep(forest_.locate(d).at, *stored);

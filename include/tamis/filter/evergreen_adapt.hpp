@@ -7,10 +7,11 @@
 namespace tamis::inline TAMIS_LEVEL {
 
 inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
-  while (true) {
+  for (bool again = false;; again = true) {
     const address a = forest_.locate(d);
     prefix_segment& segment = forest_[a];
-    if (segment.count(a.cell, a.following) == 0) return adapt_result::not_positive;
+    // Growth in the last round may have renewed the very entries that matched.
+    if (segment.count(a.cell, a.following) == 0) return again ? adapt_result::fixed : adapt_result::not_positive;
 
     // The group: the cell, or what the outermost elder over it covers.
     const elder_entry* elder = segment.outermost_elder(a.cell >> 1, 1);
@@ -36,10 +37,12 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
       if (behind_place > prefix_entry::longest) return adapt_result::unfixable;
       group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
     }
-    bool written = write(a.at, group, adapt_limit(segment));
-    if (!written && grow(a.at, &stored, nullptr)) continue;
-    written = written || write(a.at, group, segment.table().slots());
-    if (!written) return adapt_result::unfixable;
+    const std::uint64_t after = group.slots_after(segment);
+    if (after > adapt_limit(segment) && after > segment.used() && grow(a.at, &stored, nullptr)) continue;
+    if (!write(a.at, group, segment.table().slots())) {
+      if (forest_.widen(a.at)) continue;  // no room for the runs at the segment's end
+      return adapt_result::unfixable;
+    }
     keys_ -= std::min(keys_, dropped);
     return adapt_result::fixed;
   }

@@ -86,6 +86,17 @@ class prefix_forest {
     }
     return true;
   }
+  // Doubles the slots behind a segment's last cell, up to as many as it has cells.
+  bool widen(std::uint64_t at) {
+    constexpr std::uint64_t always_allowed = 1024;
+    const std::uint64_t spare = 2 * segments_[at].spare();
+    if (spare > std::max(always_allowed, segments_[at].cells())) return false;
+    auto wider = segment_growth::widened(segments_[at], spare);
+    if (!wider) return false;
+    segments_[at] = *std::move(wider);
+    segments_.refresh(at);
+    return true;
+  }
   bool may_split(std::uint64_t at) const {
     const unsigned roots = static_cast<unsigned>(std::bit_width(segments_.roots()));
     return segments_.may_split(at) && roots + segments_.depth() + 1 + segment_bits_ < 62;

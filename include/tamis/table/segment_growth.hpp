@@ -45,6 +45,19 @@ class segment_growth {
     return std::optional(std::move(whole[0]));
   }
 
+  // The same entries with more slots behind the last cell, for runs there that are too long.
+  static result<prefix_segment> widened(const prefix_segment& from, std::uint64_t spare) {
+    TAMIS_TRY(prefix_segment made, prefix_segment::make(from.shape(), spare));
+    builder to(made);
+    from.table_.for_each_run([&](std::uint64_t cell, slot_range run) {
+      std::uint64_t next = to.append(cell, run.size())->first;  // always fits: it did with fewer slots
+      for (std::uint64_t slot = run.first; slot < run.last; ++slot) to.set(next++, from.table_.value(slot));
+    });
+    made.set_elders(from.elders_);
+    made.set_swept(from.swept_);
+    return made;
+  }
+
   // Undoes a split: payloads get a bit of the place back. Short entries that have all their F bits lose the last one, so that
   // they match more than before; longer ones keep everything. None if the entries do not fit.  Requires: two halves of a split.
   static result<std::optional<prefix_segment>> join(const prefix_segment& low, const prefix_segment& high) {
