@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <thread>
+#include <vector>
 
+#include "tamis/base/random.hpp"
 #include "tests/support/bytes.hpp"
 
 namespace tamis {
@@ -33,6 +38,61 @@ TEST(zeroed_array, empty_one_takes_no_memory) {
   EXPECT_EQ(array.size(), 0u);
   EXPECT_EQ(array.data(), nullptr);
   EXPECT_EQ(array, zeroed_array<std::uint64_t>());
+}
+
+// Many arrays of middling size share regions of huge pages: they must not overlap, and come back zero.
+TEST(zeroed_array, many_parts_come_and_go) {
+  constexpr std::uint64_t seed = 17;
+  SCOPED_TRACE(seed);
+  random_source random(seed);
+  constexpr std::uint64_t part_sizes[] = {1024, 1500, 20000, 65536, 300000, 1u << 20};
+  struct part {
+    zeroed_array<std::uint8_t> bytes;
+    std::uint8_t mark;
+  };
+  const auto is_all = [](const zeroed_array<std::uint8_t>& bytes, std::uint8_t value) {
+    return std::all_of(bytes.begin(), bytes.end(), [value](std::uint8_t b) { return b == value; });
+  };
+  std::vector<part> parts;
+  for (int round = 0; round < 3; ++round) {
+    for (int step = 0; step < 300; ++step) {
+      auto made = zeroed_array<std::uint8_t>::make(part_sizes[random.below(std::size(part_sizes))]).value();
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(made.data()) % cache_line_bytes, 0u);
+      ASSERT_TRUE(is_all(made, 0));
+      const auto mark = static_cast<std::uint8_t>(1 + random.below(255));
+      std::fill(made.begin(), made.end(), mark);
+      parts.push_back({std::move(made), mark});
+      if (random.below(3) == 0) {
+        std::swap(parts[random.below(parts.size())], parts.back());
+        ASSERT_TRUE(is_all(parts.back().bytes, parts.back().mark));
+        parts.pop_back();
+      }
+    }
+    for (const part& p : parts) ASSERT_TRUE(is_all(p.bytes, p.mark));
+    if (round == 1) parts.clear();  // whole regions go, and new ones come
+  }
+}
+
+TEST(zeroed_array, parts_are_made_and_freed_by_many_threads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (std::uint8_t t = 1; t <= 4; ++t) {
+    threads.emplace_back([t, &wrong] {
+      std::vector<zeroed_array<std::uint8_t>> mine;
+      for (std::uint64_t step = 0; step < 400; ++step) {
+        mine.push_back(zeroed_array<std::uint8_t>::make(1024 + 4096 * (step % 50)).value());
+        auto& made = mine.back();
+        for (const std::uint8_t b : made) wrong += b != 0;
+        std::fill(made.begin(), made.end(), t);
+        if (step % 3 == 0) {
+          for (const std::uint8_t b : mine.front()) wrong += b != t;
+          mine.erase(mine.begin());
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(zeroed_array, copies_are_independent) {
