@@ -138,7 +138,9 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
   uncovered_ = report.uncovered || (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL);
   had_snapshot_ |= report.snapshot;
   const bool in_a_load = most_ > report.done && steps_[most_ - 1].kind == step::what::load;
-  may_rebuild_ = settings_.loads && (in_a_load || how.how == "eio" || how.how == "enospc" || how.how == "short");
+  // A gap in the records stays until a snapshot closes it, also over a life that ended before its first one.
+  may_rebuild_ &= !report.snapshot;
+  may_rebuild_ |= settings_.loads && (in_a_load || how.how == "eio" || how.how == "enospc" || how.how == "short");
   return report;
 }
 
