@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "tamis/base/checked.hpp"
 #include "tamis/filter/params.hpp"
 #include "tamis/filter/stream_places.hpp"
 #include "tamis/math/quotient.hpp"
