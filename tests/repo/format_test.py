@@ -44,7 +44,9 @@ class Format(unittest.TestCase):
         self.assertGreater(len(files), 10)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             complaints = "".join(pool.map(tidy, files))
-        self.assertEqual(complaints, "", complaints[:6000])
+        # A header's fault shows up in every file that includes it.
+        faults = sorted({line for line in complaints.splitlines() if ": error: " in line})
+        self.assertEqual(complaints, "", "\n".join(faults) or complaints[:6000])
 
 
 if __name__ == "__main__":

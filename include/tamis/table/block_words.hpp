@@ -286,7 +286,7 @@ class block_words {
   double split_rate() const {
     const unsigned halves = width_ / 256;
     double sum = 0.0;
-    for (std::uint64_t i = 0; i < lanes_.size(); i += halves * places_per_seed) {
+    for (std::uint64_t i = 0; i < lanes_.size(); i += std::uint64_t{halves} * places_per_seed) {
       double passes = 1.0;
       for (unsigned lane = 0; lane < places_per_seed; ++lane) {
         int ones = std::popcount(lanes_[i + lane]);
