@@ -1,0 +1,83 @@
+#pragma once
+
+// The Cuckooing adaptive cuckoo filter (section 2.3 of the paper of filter/acf_family.hpp): a cuckoo filter without any
+// metadata that fixes a false positive by moving the key which collided to another of its bins, as an insert would. After that
+// it collides with the question only if that bin is also the question's, which has a chance of 1 in N: fixes last, and over n
+// questions of Q different keys the false positives are about eps |Q|, however often each is repeated ("support optimal").
+//
+//   path=paper     every key that has to go takes its bin of the next table; who stands there goes on in the same way
+//   path=shortest  the shortest chain of moves that ends in an empty slot: at a load of 0.95 an eighth of the moves, and each
+//                  move may bring back a false positive that was fixed before
+
+#include "tamis/filter/acf_family.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+struct cuckooing_kind {
+  static constexpr option_info options[] = {
+      {"k", "2 to 8", "4", "tables: bins of a key"},
+      {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
+      acf_fingerprint_option,
+      acf_load_option,
+      acf_mirror_option,
+      {"path", "shortest or paper", "shortest", "how keys move after a false positive: fewest moves, or to the next table"},
+  };
+  static constexpr filter_info info{
+      .id = "acf-cuckooing",
+      .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
+      .paper = acf_paper,
+      .options = options,
+  };
+  static constexpr unsigned usual_k = 4;
+  static constexpr unsigned usual_b = 1;
+  static constexpr unsigned least_b = 1;
+  static constexpr bool has_selector = false;
+  static constexpr bool has_path = true;
+
+  static constexpr unsigned number(unsigned /*offset*/, std::uint64_t /*selector*/) { return 0; }
+
+  template <class Slots>
+  static fixing fix(Slots& slots, slot_at where, digest /*asked*/, const fix_request& how, change_log& log) {
+    return how.path == acf_path::paper ? push(slots, where, how, log) : move_away(slots, where, log);
+  }
+
+ private:
+  template <class Slots>
+  static fixing move_away(Slots& slots, slot_at where, change_log& log) {
+    std::array<std::uint64_t, most_acf_tables> others;
+    unsigned count = 0;
+    slots.for_each_other_place(where, [&](std::uint64_t place) { others[count++] = place; });
+    // Not through the slot that is being fixed: it is about to be empty, and a chain that ends there would be a ring.
+    const auto room = slots.make_room(std::span(others).first(count), where.place, &log);
+    if (!room.at) return room.gave_up ? fixing::without_end : fixing::impossible;  // all ways out lead back
+    slots.move(where, *room.at, &log);
+    slots.remember(where, log);
+    slots.clear(where);
+    return fixing::done;
+  }
+
+  template <class Slots>
+  static fixing push(Slots& slots, slot_at where, const fix_request& how, change_log& log) {
+    digest moving = slots.key(where);
+    slots.remember(where, log);
+    slots.clear(where);
+    unsigned table = slots.table_of(where.place);
+    for (unsigned moves = 0; moves < how.most_moves; ++moves) {
+      table = table + 1 == slots.shape().k ? 0 : table + 1;
+      const std::uint64_t place = slots.place(slots.words(moving), table);
+      const auto empty = slots.empty_offset(place);
+      const unsigned any = slots.shape().b == 1 ? 0 : static_cast<unsigned>((how.random + moves) % slots.shape().b);
+      const slot_at next{place, empty.value_or(any)};
+      const digest there = slots.key(next);
+      slots.remember(next, log);
+      slots.write(next, moving);
+      if (empty) return fixing::done;
+      moving = there;
+    }
+    return fixing::without_end;
+  }
+};
+
+using acf_cuckooing = adaptive_cuckoo<cuckooing_kind>;
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,323 @@
+#pragma once
+
+// The table of the adaptive cuckoo filters: k tables of N bins of b slots, packed, and beside it the digest of the key in every
+// slot.
+//
+//   table 0                     table 1                           table k - 1
+//   │ bin 0 │ bin 1 │ … │ N-1 │ │ bin 0 │ bin 1 │ …      …       │ bin 0 │ … │ N-1 │       place = table · N + bin
+//     └ b slots of s + f bits:  │ selector │ fingerprint, 1 to 2^f - 1 │      0 = empty
+//
+// A key has one bin in every table, by k independent hashes, so a key can be moved only by whoever knows its digest. Which of
+// its fingerprints a key has in a slot is the filter's choice:
+//
+//   struct numbering { static constexpr unsigned number(unsigned offset, std::uint64_t selector); }     0 to 15
+//
+// New hashes are the next 128 bits of every digest's endless stream: `generation` counts how often.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/bits/packed_array.hpp"
+#include "tamis/hash/bit_stream.hpp"
+#include "tamis/hash/key_words.hpp"
+#include "tamis/hash/place.hpp"
+#include "tamis/math/acf.hpp"
+#include "tamis/remote/slot_mirror.hpp"
+#include "tamis/table/slot_search.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+// What slots were before a change that may have to be taken back.
+class change_log {
+ public:
+  change_log() { entries_.reserve(32); }
+
+  struct entry {
+    std::uint64_t slot;
+    std::uint64_t value;
+    digest key;
+  };
+  void add(const entry& e) { entries_.push_back(e); }
+  const std::vector<entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<entry> entries_;
+};
+
+template <class Numbering>
+class mirrored_slots {
+ public:
+  mirrored_slots() = default;
+
+  static result<mirrored_slots> make(const acf_shape& shape, mirror_place where) {
+    const auto places = checked_multiply(shape.bins, shape.k);
+    const auto slots = places ? checked_multiply(*places, shape.b) : places;
+    if (!slots) return error{"a table of 2^64 slots or more cannot be addressed"};
+    mirrored_slots made;
+    made.shape_ = shape;
+    TAMIS_TRY(made.values_, packed_array<dynamic_width>::make(*slots, shape.fingerprint + shape.selector));
+    TAMIS_TRY(made.mirror_, slot_mirror::make(*slots, where));
+    return made;
+  }
+
+  const acf_shape& shape() const { return shape_; }
+  std::uint64_t slots() const { return values_.size(); }
+  std::uint64_t fast_bits() const { return values_.bits(); }
+  std::uint64_t slow_bits() const { return mirror_.bits(); }
+  mirror_place where() const { return mirror_.place(); }
+  std::uint32_t generation() const { return generation_; }
+
+  // ── where a key is ──
+
+  // The 128 bits that the hashes of this generation are made of.
+  TAMIS_INLINE digest words(digest d) const { return generation_ == 0 ? d : continuation(d, generation_); }
+  TAMIS_INLINE std::uint64_t place(digest words, unsigned table) const {
+    const std::uint64_t word = table == 0 ? words.high : table == 1 ? words.low : key_word(words, table);
+    return table * shape_.bins + reduce(word, shape_.bins);
+  }
+  TAMIS_INLINE std::uint64_t fingerprint(digest words, unsigned number) const {
+    return 1 + reduce(key_word(words, most_acf_tables + number), largest_fingerprint());
+  }
+  unsigned table_of(std::uint64_t place) const { return static_cast<unsigned>(place / shape_.bins); }
+
+  // ── one slot ──
+
+  TAMIS_INLINE bool is_empty(slot_at at) const { return values_.get(index(at)) == 0; }
+  std::uint64_t selector(slot_at at) const { return values_.get(index(at)) >> shape_.fingerprint; }
+  digest key(slot_at at) const { return mirror_[index(at)]; }
+
+  TAMIS_INLINE bool matches(digest words, slot_at at) const {
+    const std::uint64_t value = values_.get(index(at));
+    const unsigned number = Numbering::number(at.offset, value >> shape_.fingerprint);
+    return (value & largest_fingerprint()) == fingerprint(words, number);
+  }
+
+  void write(slot_at at, digest d, std::uint64_t selector = 0) {
+    const std::uint64_t slot = index(at);
+    values_.set(slot, selector << shape_.fingerprint | fingerprint(words(d), Numbering::number(at.offset, selector)));
+    mirror_.set(slot, d);
+  }
+  void clear(slot_at at) {
+    values_.set(index(at), 0);
+    mirror_.set(index(at), {});
+  }
+  void remember(slot_at at, change_log& log) const { log.add({index(at), values_.get(index(at)), key(at)}); }
+  void take_back(const change_log& log) {
+    for (auto entry = log.entries().rbegin(); entry != log.entries().rend(); ++entry) {
+      values_.set(entry->slot, entry->value);
+      mirror_.set(entry->slot, entry->key);
+    }
+  }
+
+  TAMIS_INLINE std::optional<unsigned> empty_offset(std::uint64_t place) const {
+    for (unsigned offset = 0; offset < shape_.b; ++offset) {
+      if (is_empty({place, offset})) return offset;
+    }
+    return std::nullopt;
+  }
+
+  // ── lookups ──
+
+  // K and B are those of the shape, or 0: then they are looked up.
+  template <unsigned K, unsigned B>
+  struct view {
+    struct probe {
+      digest words;
+      std::array<std::uint64_t, K == 0 ? most_acf_tables : K> places;
+    };
+
+    TAMIS_INLINE unsigned k() const { return K == 0 ? table.shape_.k : K; }
+    TAMIS_INLINE unsigned b() const { return B == 0 ? table.shape_.b : B; }
+
+    TAMIS_INLINE probe locate(digest d) const {
+      probe p;
+      p.words = table.words(d);
+      for (unsigned t = 0; t < k(); ++t) p.places[t] = table.place(p.words, t);
+      return p;
+    }
+    TAMIS_INLINE void prefetch(const probe& p) const {
+      for (unsigned t = 0; t < k(); ++t) table.values_.prefetch(p.places[t] * b());
+    }
+    // No branch between the slots: it would be mispredicted for most of the keys that are in.
+    TAMIS_INLINE bool test(const probe& p) const {
+      bool found = false;
+      for (unsigned t = 0; t < k(); ++t) {
+        for (unsigned offset = 0; offset < b(); ++offset) {
+          const std::uint64_t value = table.values_.get(p.places[t] * b() + offset);
+          const unsigned number = Numbering::number(offset, value >> table.shape_.fingerprint);
+          found |= (value & table.largest_fingerprint()) == table.fingerprint(p.words, number);
+        }
+      }
+      return found;
+    }
+
+    const mirrored_slots& table;
+  };
+  template <class Use>
+  TAMIS_INLINE auto with_view(Use use) const {
+    if (shape_.k == 4 && shape_.b == 1) return use(view<4, 1>{*this});
+    if (shape_.k == 2 && shape_.b == 4) return use(view<2, 4>{*this});
+    return use(view<0, 0>{*this});
+  }
+
+  TAMIS_INLINE bool contains(digest d) const {
+    return with_view([d](const auto& v) { return v.test(v.locate(d)); });
+  }
+  TAMIS_INLINE void prefetch(digest d) const {
+    with_view([d](const auto& v) { v.prefetch(v.locate(d)); });
+  }
+
+  // The first slot among those of the key for which this holds.
+  template <class Wanted>
+  std::optional<slot_at> find(digest words, Wanted wanted) const {
+    for (unsigned table = 0; table < shape_.k; ++table) {
+      const std::uint64_t at = place(words, table);
+      for (unsigned offset = 0; offset < shape_.b; ++offset) {
+        if (wanted(slot_at{at, offset})) return slot_at{at, offset};
+      }
+    }
+    return std::nullopt;
+  }
+  std::optional<slot_at> find_key(digest d) const {
+    const digest w = words(d);
+    return find(w, [&](slot_at at) { return matches(w, at) && key(at) == d; });
+  }
+  std::optional<slot_at> find_match(digest d) const {
+    const digest w = words(d);
+    return find(w, [&](slot_at at) { return matches(w, at); });
+  }
+
+  // ── updates ──
+
+  // False, and nothing changed, if no chain of moves makes room.
+  bool insert(digest d) {
+    const digest w = words(d);
+    std::array<std::uint64_t, most_acf_tables> roots;
+    for (unsigned table = 0; table < shape_.k; ++table) {
+      roots[table] = place(w, table);
+      if (const auto offset = empty_offset(roots[table])) {
+        write({roots[table], *offset}, d);
+        return true;
+      }
+    }
+    const room_found room = make_room(std::span(roots).first(shape_.k), slot_search::nowhere, nullptr);
+    if (room.at) write(*room.at, d);
+    return room.at.has_value();
+  }
+
+  // Frees a slot of one of these places by moving keys on, never into the place `avoided`; the caller overwrites it.
+  struct room_found {
+    std::optional<slot_at> at;
+    bool gave_up;  // if there is none: after looking at a limited number of bins only
+  };
+  TAMIS_NOINLINE room_found make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, change_log* log) {
+    slot_search search;  // its 66 KiB stay uninitialised
+    const auto at = search.make_room(*this, roots, avoided, log);
+    return {at, search.gave_up()};
+  }
+
+  // For slot_search: where else the key of a slot could be.
+  template <class Visit>
+  TAMIS_INLINE void for_each_other_place(slot_at at, Visit visit) const {
+    const digest w = words(key(at));
+    const unsigned own = table_of(at.place);
+    for (unsigned table = 0; table < shape_.k; ++table) {
+      if (table != own) visit(place(w, table));
+    }
+  }
+  TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { mirror_.prefetch(place * shape_.b); }
+  void move(slot_at from, slot_at to, change_log* log) {
+    if (log != nullptr) remember(to, *log);
+    write(to, key(from));
+  }
+
+  // All keys, and one more if there is one, by new hashes in a table of the same size. Nothing if some tries do not find a
+  // place for every key, or all of them accept the digest that should be rejected.
+  std::optional<mirrored_slots> rebuilt(const digest* added, const digest* rejected) const {
+    constexpr std::uint32_t tries = 8;
+    for (std::uint32_t next = 1; next <= tries; ++next) {
+      auto fresh = make(shape_, mirror_.place());
+      if (!fresh) return std::nullopt;
+      fresh->generation_ = generation_ + next;
+      if (!fresh->insert_all(*this) || (added != nullptr && !fresh->insert(*added))) continue;
+      if (rejected == nullptr || !fresh->contains(*rejected)) return *std::move(fresh);
+    }
+    return std::nullopt;
+  }
+
+  std::uint64_t occupied() const {
+    std::uint64_t count = 0;
+    for (std::uint64_t slot = 0; slot < slots(); ++slot) count += values_.get(slot) != 0;
+    return count;
+  }
+
+  friend bool operator==(const mirrored_slots&, const mirrored_slots&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.shape_.k, self.shape_.b, self.shape_.fingerprint, self.shape_.selector, self.shape_.bins, self.generation_,
+            self.values_, self.mirror_);
+  }
+  // The fields agree, and so do the two memories: every key stands in one of its bins, with its own fingerprint.
+  status validate() const {
+    TAMIS_CHECK(validate_shape());
+    for (std::uint64_t place = 0; place < shape_.bins * shape_.k; ++place) {
+      for (unsigned offset = 0; offset < shape_.b; ++offset) {
+        if (agree({place, offset})) continue;
+        return error{"slot " + std::to_string(index({place, offset})) + " of " + std::to_string(slots()) +
+                     ": the filter and its mirror disagree"};
+      }
+    }
+    return {};
+  }
+
+ private:
+  TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
+  TAMIS_INLINE std::uint64_t largest_fingerprint() const { return (std::uint64_t{1} << shape_.fingerprint) - 1; }
+
+  bool insert_all(const mirrored_slots& other) {
+    for (std::uint64_t slot = 0; slot < other.slots(); ++slot) {
+      if (other.values_.get(slot) != 0 && !insert(other.mirror_[slot])) return false;
+    }
+    return true;
+  }
+
+  bool agree(slot_at at) const {
+    const digest d = key(at);
+    if (is_empty(at)) return d == digest{};
+    const digest w = words(d);
+    return place(w, table_of(at.place)) == at.place && matches(w, at);
+  }
+
+  status validate_shape() const {
+    const auto outside = [](std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+      return value < least || value > most;
+    };
+    const auto bad = [](const char* what, std::uint64_t value) {
+      return error{"a table with " + std::to_string(value) + " " + what + " is not possible"};
+    };
+    if (outside(shape_.k, least_acf_tables, most_acf_tables)) return bad("places of a key", shape_.k);
+    if (outside(shape_.b, 1, most_acf_slots)) return bad("slots in a bin", shape_.b);
+    if (outside(shape_.fingerprint, least_acf_fingerprint, most_acf_fingerprint)) {
+      return bad("bits of a fingerprint", shape_.fingerprint);
+    }
+    if (shape_.selector > most_acf_selector) return bad("bits of a selector", shape_.selector);
+    const auto places = checked_multiply(shape_.bins, shape_.k);
+    const auto wanted = places ? checked_multiply(*places, shape_.b) : places;
+    if (!wanted || *wanted == 0 || *wanted != values_.size() || mirror_.size() != values_.size() ||
+        values_.width() != shape_.fingerprint + shape_.selector) {
+      return error{"its slots, its mirror and its shape do not have the same size"};
+    }
+    return {};
+  }
+
+  acf_shape shape_;
+  std::uint32_t generation_ = 0;
+  packed_array<dynamic_width> values_;
+  slot_mirror mirror_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,109 @@
+#pragma once
+
+// The key behind every slot of a table: its whole digest, in slow memory. A filter that moves keys to places which it cannot
+// compute from a fingerprint reads here, on inserts that move keys and after false positives; lookups never do.
+//
+//   fast   │ fp │ fp │ 0  │ fp │ …      f bits each
+//   slow   │ digest │ digest │ 0 │ digest │ …      128 bits each, in RAM or in a file that is mapped
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "tamis/base/digest.hpp"
+#include "tamis/base/file_memory.hpp"
+#include "tamis/base/memory.hpp"
+#include "tamis/io/archive.hpp"
+
+namespace tamis {
+
+enum class mirror_place : std::uint32_t { memory, file };
+
+class slot_mirror {
+ public:
+  slot_mirror() = default;
+  slot_mirror(slot_mirror&&) noexcept = default;
+  slot_mirror& operator=(slot_mirror&&) noexcept = default;
+  slot_mirror(const slot_mirror& other) : slot_mirror(make(other.size_, other.place_).value()) {
+    std::copy_n(other.data_, size_, data_);
+  }
+  slot_mirror& operator=(const slot_mirror& other) {
+    if (this != &other) *this = slot_mirror(other);
+    return *this;
+  }
+  ~slot_mirror() = default;
+
+  // All zeros.
+  static result<slot_mirror> make(std::uint64_t slots, mirror_place place) {
+    slot_mirror made;
+    made.size_ = slots;
+    made.place_ = place;
+    if (place == mirror_place::memory) {
+      TAMIS_TRY(made.memory_, zeroed_array<digest>::make(slots));
+      made.data_ = made.memory_.data();
+    } else {
+      const auto bytes = checked_multiply(slots, sizeof(digest));
+      if (!bytes) return error{"a mirror of 2^64 bytes or more cannot be addressed"};
+      TAMIS_TRY(made.file_, file_memory::make(*bytes));
+      made.data_ = static_cast<digest*>(made.file_.data());
+    }
+    return made;
+  }
+
+  std::uint64_t size() const { return size_; }
+  mirror_place place() const { return place_; }
+  std::uint64_t bits() const { return size_ * sizeof(digest) * 8; }
+
+  TAMIS_INLINE digest operator[](std::uint64_t slot) const {
+    assert(slot < size_);
+    return data_[slot];
+  }
+  TAMIS_INLINE void set(std::uint64_t slot, digest d) {
+    assert(slot < size_);
+    data_[slot] = d;
+  }
+  TAMIS_INLINE void prefetch(std::uint64_t slot) const { prefetch_read(data_ + slot); }
+
+  friend bool operator==(const slot_mirror& a, const slot_mirror& b) {
+    return a.place_ == b.place_ && a.size_ == b.size_ && std::equal(a.data_, a.data_ + a.size_, b.data_);
+  }
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    if constexpr (std::is_const_v<Self>) {
+      archive(self.place_, self.size_);
+      archive.bytes(std::as_bytes(std::span(self.data_, self.size_)));
+    } else {
+      self.load(archive);
+    }
+  }
+
+ private:
+  void load(reader& archive) {
+    mirror_place place{};
+    std::uint64_t slots = 0;
+    archive(place, slots);
+    if (!archive.ok()) return;
+    if (place > mirror_place::file) return archive.fail("the mirror is neither in memory nor in a file");
+    if (slots > archive.remaining() / sizeof(digest)) {
+      return archive.fail("a mirror of " + std::to_string(slots) + " slots is longer than what is left of the file");
+    }
+    auto made = make(slots, place);
+    if (!made) return archive.fail(made.message());
+    *this = *std::move(made);
+    archive.bytes(std::as_writable_bytes(std::span(data_, size_)));
+  }
+
+  digest* data_ = nullptr;  // into one of the two
+  std::uint64_t size_ = 0;
+  mirror_place place_ = mirror_place::memory;
+  zeroed_array<digest> memory_;
+  file_memory file_;
+};
+
+}  // namespace tamis
