@@ -6,6 +6,10 @@ extern const experiment abf_decimation;
 extern const experiment abf_synthetic;
 extern const experiment abf_traces;
 extern const experiment abf_variants;
+extern const experiment acf_adversaries;
+extern const experiment acf_omega;
+extern const experiment acf_support;
+extern const experiment acf_traces;
 extern const experiment ascf_fixed;
 extern const experiment ascf_load;
 extern const experiment ascf_load_24;
@@ -22,10 +26,11 @@ extern const experiment taf_throughput;
 extern const experiment taf_traces;
 
 std::span<const experiment* const> experiments() {
-  static constexpr const experiment* all[] = {&abf_decimation, &abf_synthetic,  &abf_traces,     &abf_variants,  &ascf_fixed,
-                                              &ascf_load,      &ascf_load_24,   &ascf_sizes,     &ascf_space,    &ascf_speed_20,
-                                              &ascf_speed_22,  &ascf_speed_24,  &taf_active_set, &taf_adversary, &taf_power_law,
-                                              &taf_selectors,  &taf_throughput, &taf_traces};
+  static constexpr const experiment* all[] = {
+      &abf_decimation, &abf_synthetic, &abf_traces,     &abf_variants,  &acf_adversaries, &acf_omega,
+      &acf_support,    &acf_traces,    &ascf_fixed,     &ascf_load,     &ascf_load_24,    &ascf_sizes,
+      &ascf_space,     &ascf_speed_20, &ascf_speed_22,  &ascf_speed_24, &taf_active_set,  &taf_adversary,
+      &taf_power_law,  &taf_selectors, &taf_throughput, &taf_traces};
   return all;
 }
 

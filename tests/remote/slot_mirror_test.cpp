@@ -14,7 +14,7 @@ class slot_mirrors : public ::testing::TestWithParam<mirror_place> {
  protected:
   static slot_mirror filled() {
     slot_mirror m = slot_mirror::make(100, GetParam()).value();
-    for (std::uint64_t slot = 0; slot < 100; slot += 3) m.set(slot, keys(1, slot)[0]);
+    for (std::uint64_t slot = 0; slot < 100; slot += 3) m.set(slot, keys(1, slot)[0], static_cast<std::uint8_t>(slot));
     return m;
   }
 };
@@ -22,8 +22,11 @@ INSTANTIATE_TEST_SUITE_P(places, slot_mirrors, ::testing::Values(mirror_place::m
 
 TEST_P(slot_mirrors, begins_with_zeros_and_keeps_what_is_set) {
   const slot_mirror m = filled();
-  EXPECT_EQ(m.bits(), 100u * 128);
-  for (std::uint64_t slot = 0; slot < 100; ++slot) EXPECT_EQ(m[slot], slot % 3 == 0 ? keys(1, slot)[0] : digest{});
+  EXPECT_EQ(m.bits(), 100u * 136);
+  for (std::uint64_t slot = 0; slot < 100; ++slot) {
+    EXPECT_EQ(m[slot], slot % 3 == 0 ? keys(1, slot)[0] : digest{});
+    EXPECT_EQ(m.note(slot), slot % 3 == 0 ? slot : 0);
+  }
 }
 
 TEST_P(slot_mirrors, copy_is_independent) {

@@ -6,8 +6,9 @@
 // questions of Q different keys the false positives are about eps |Q|, however often each is repeated ("support optimal").
 //
 //   path=paper     every key that has to go takes its bin of the next table; who stands there goes on in the same way
-//   path=shortest  the shortest chain of moves that ends in an empty slot: at a load of 0.95 an eighth of the moves, and each
-//                  move may bring back a false positive that was fixed before
+//   path=shortest  the shortest chain of moves that ends in an empty slot: at a load of 0.95 a tenth of the moves, and each
+//                  move may bring back a false positive that was fixed before. The mirror remembers which tables a key has
+//                  left, and chains do not take it back there
 
 #include "tamis/filter/acf_family.hpp"
 
@@ -46,11 +47,19 @@ struct cuckooing_kind {
   static fixing move_away(Slots& slots, slot_at where, change_log& log) {
     std::array<std::uint64_t, most_acf_tables> others;
     unsigned count = 0;
-    slots.for_each_other_place(where, [&](std::uint64_t place) { others[count++] = place; });
+    const auto add = [&](std::uint64_t place) { others[count++] = place; };
+    const unsigned here = 1u << slots.table_of(where.place);
+    unsigned left = slots.left(where) | here;
+    slots.for_each_other_place(where, false, add);
+    if (count == 0) {  // it has collided everywhere: begin anew
+      left = here;
+      slots.for_each_other_place(where, true, add);
+    }
     // Not through the slot that is being fixed: it is about to be empty, and a chain that ends there would be a ring.
     const auto room = slots.make_room(std::span(others).first(count), where.place, &log);
     if (!room.at) return room.gave_up ? fixing::without_end : fixing::impossible;  // all ways out lead back
-    slots.move(where, *room.at, &log);
+    slots.remember(*room.at, log);
+    slots.write(*room.at, slots.key(where), 0, left);
     slots.remember(where, log);
     slots.clear(where);
     return fixing::done;

@@ -12,6 +12,10 @@
 //
 //   struct numbering { static constexpr unsigned number(unsigned offset, std::uint64_t selector); }     0 to 15
 //
+// The mirror's notes say which tables a key has left because it collided there: bit t for table t. Chains of moves do not take
+// it back as long as there is another way; else the slot that it left, which is empty now, would be the next chain's nearest
+// end.
+//
 // New hashes are the next 128 bits of every digest's endless stream: `generation` counts how often.
 
 #include <array>
@@ -39,6 +43,7 @@ class change_log {
     std::uint64_t slot;
     std::uint64_t value;
     digest key;
+    std::uint8_t left;
   };
   void add(const entry& e) { entries_.push_back(e); }
   const std::vector<entry>& entries() const { return entries_; }
@@ -88,6 +93,7 @@ class mirrored_slots {
   TAMIS_INLINE bool is_empty(slot_at at) const { return values_.get(index(at)) == 0; }
   std::uint64_t selector(slot_at at) const { return values_.get(index(at)) >> shape_.fingerprint; }
   digest key(slot_at at) const { return mirror_[index(at)]; }
+  unsigned left(slot_at at) const { return mirror_.note(index(at)); }
 
   TAMIS_INLINE bool matches(digest words, slot_at at) const {
     const std::uint64_t value = values_.get(index(at));
@@ -95,20 +101,22 @@ class mirrored_slots {
     return (value & largest_fingerprint()) == fingerprint(words, number);
   }
 
-  void write(slot_at at, digest d, std::uint64_t selector = 0) {
+  void write(slot_at at, digest d, std::uint64_t selector = 0, unsigned left = 0) {
     const std::uint64_t slot = index(at);
     values_.set(slot, selector << shape_.fingerprint | fingerprint(words(d), Numbering::number(at.offset, selector)));
-    mirror_.set(slot, d);
+    mirror_.set(slot, d, static_cast<std::uint8_t>(left));
   }
   void clear(slot_at at) {
     values_.set(index(at), 0);
     mirror_.set(index(at), {});
   }
-  void remember(slot_at at, change_log& log) const { log.add({index(at), values_.get(index(at)), key(at)}); }
+  void remember(slot_at at, change_log& log) const {
+    log.add({index(at), values_.get(index(at)), key(at), mirror_.note(index(at))});
+  }
   void take_back(const change_log& log) {
     for (auto entry = log.entries().rbegin(); entry != log.entries().rend(); ++entry) {
       values_.set(entry->slot, entry->value);
-      mirror_.set(entry->slot, entry->key);
+      mirror_.set(entry->slot, entry->key, entry->left);
     }
   }
 
@@ -215,23 +223,25 @@ class mirrored_slots {
   };
   TAMIS_NOINLINE room_found make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, change_log* log) {
     slot_search search;  // its 66 KiB stay uninitialised
-    const auto at = search.make_room(*this, roots, avoided, log);
+    auto at = search.make_room(*this, roots, avoided, log);
+    if (at) return {at, false};
+    at = search.make_room(*this, roots, avoided, log, true);
     return {at, search.gave_up()};
   }
 
-  // For slot_search: where else the key of a slot could be.
+  // For slot_search: where else the key of a slot could be; with `anywhere` also in tables that it has left.
   template <class Visit>
-  TAMIS_INLINE void for_each_other_place(slot_at at, Visit visit) const {
+  TAMIS_INLINE void for_each_other_place(slot_at at, bool anywhere, Visit visit) const {
     const digest w = words(key(at));
-    const unsigned own = table_of(at.place);
+    const unsigned closed = 1u << table_of(at.place) | (anywhere ? 0 : left(at));
     for (unsigned table = 0; table < shape_.k; ++table) {
-      if (table != own) visit(place(w, table));
+      if ((closed >> table & 1) == 0) visit(place(w, table));
     }
   }
   TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { mirror_.prefetch(place * shape_.b); }
   void move(slot_at from, slot_at to, change_log* log) {
     if (log != nullptr) remember(to, *log);
-    write(to, key(from));
+    write(to, key(from), 0, left(from));
   }
 
   // All keys, and one more if there is one, by new hashes in a table of the same size. Nothing if some tries do not find a
@@ -287,7 +297,8 @@ class mirrored_slots {
 
   bool agree(slot_at at) const {
     const digest d = key(at);
-    if (is_empty(at)) return d == digest{};
+    if (is_empty(at)) return d == digest{} && left(at) == 0;
+    if (left(at) >> shape_.k != 0) return false;
     const digest w = words(d);
     return place(w, table_of(at.place)) == at.place && matches(w, at);
   }

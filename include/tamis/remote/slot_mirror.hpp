@@ -4,7 +4,8 @@
 // compute from a fingerprint reads here, on inserts that move keys and after false positives; lookups never do.
 //
 //   fast   │ fp │ fp │ 0  │ fp │ …      f bits each
-//   slow   │ digest │ digest │ 0 │ digest │ …      128 bits each, in RAM or in a file that is mapped
+//   slow   │ digest, note │ digest, note │ 0 │ …     128 bits each in RAM or in a file that is mapped, and 8 bits for what a
+//                                                    filter wants to remember of a key
 
 #include <algorithm>
 #include <cassert>
@@ -30,7 +31,7 @@ class slot_mirror {
   slot_mirror(slot_mirror&&) noexcept = default;
   slot_mirror& operator=(slot_mirror&&) noexcept = default;
   slot_mirror(const slot_mirror& other) : slot_mirror(make(other.size_, other.place_).value()) {
-    std::copy_n(other.data_, size_, data_);
+    if (size_ != 0) std::memcpy(bytes_, other.bytes_, size_ * slot_bytes);
   }
   slot_mirror& operator=(const slot_mirror& other) {
     if (this != &other) *this = slot_mirror(other);
@@ -43,66 +44,75 @@ class slot_mirror {
     slot_mirror made;
     made.size_ = slots;
     made.place_ = place;
+    const auto bytes = checked_multiply(slots, slot_bytes);
+    if (!bytes) return error{"a mirror of 2^64 bytes or more cannot be addressed"};
     if (place == mirror_place::memory) {
-      TAMIS_TRY(made.memory_, zeroed_array<digest>::make(slots));
-      made.data_ = made.memory_.data();
+      TAMIS_TRY(made.memory_, zeroed_array<std::byte>::make(*bytes));
+      made.bytes_ = made.memory_.data();
     } else {
-      const auto bytes = checked_multiply(slots, sizeof(digest));
-      if (!bytes) return error{"a mirror of 2^64 bytes or more cannot be addressed"};
       TAMIS_TRY(made.file_, file_memory::make(*bytes));
-      made.data_ = static_cast<digest*>(made.file_.data());
+      made.bytes_ = static_cast<std::byte*>(made.file_.data());
     }
     return made;
   }
 
   std::uint64_t size() const { return size_; }
   mirror_place place() const { return place_; }
-  std::uint64_t bits() const { return size_ * sizeof(digest) * 8; }
+  std::uint64_t bits() const { return size_ * slot_bytes * 8; }
 
   TAMIS_INLINE digest operator[](std::uint64_t slot) const {
     assert(slot < size_);
-    return data_[slot];
+    digest d;
+    std::memcpy(&d, bytes_ + slot * slot_bytes, sizeof d);
+    return d;
   }
-  TAMIS_INLINE void set(std::uint64_t slot, digest d) {
+  TAMIS_INLINE std::uint8_t note(std::uint64_t slot) const {
     assert(slot < size_);
-    data_[slot] = d;
+    return std::to_integer<std::uint8_t>(bytes_[slot * slot_bytes + sizeof(digest)]);
   }
-  TAMIS_INLINE void prefetch(std::uint64_t slot) const { prefetch_read(data_ + slot); }
+  TAMIS_INLINE void set(std::uint64_t slot, digest d, std::uint8_t note = 0) {
+    assert(slot < size_);
+    std::memcpy(bytes_ + slot * slot_bytes, &d, sizeof d);
+    bytes_[slot * slot_bytes + sizeof d] = std::byte{note};
+  }
+  TAMIS_INLINE void prefetch(std::uint64_t slot) const { prefetch_read(bytes_ + slot * slot_bytes); }
 
   friend bool operator==(const slot_mirror& a, const slot_mirror& b) {
-    return a.place_ == b.place_ && a.size_ == b.size_ && std::equal(a.data_, a.data_ + a.size_, b.data_);
+    return a.place_ == b.place_ && a.size_ == b.size_ && std::equal(a.bytes_, a.bytes_ + a.size_ * slot_bytes, b.bytes_);
   }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     if constexpr (std::is_const_v<Self>) {
       archive(self.place_, self.size_);
-      archive.bytes(std::as_bytes(std::span(self.data_, self.size_)));
+      archive.bytes(std::span<const std::byte>(self.bytes_, self.size_ * slot_bytes));
     } else {
       self.load(archive);
     }
   }
 
  private:
+  static constexpr std::uint64_t slot_bytes = sizeof(digest) + 1;
+
   void load(reader& archive) {
     mirror_place place{};
     std::uint64_t slots = 0;
     archive(place, slots);
     if (!archive.ok()) return;
     if (place > mirror_place::file) return archive.fail("the mirror is neither in memory nor in a file");
-    if (slots > archive.remaining() / sizeof(digest)) {
+    if (slots > archive.remaining() / slot_bytes) {
       return archive.fail("a mirror of " + std::to_string(slots) + " slots is longer than what is left of the file");
     }
     auto made = make(slots, place);
     if (!made) return archive.fail(made.message());
     *this = *std::move(made);
-    archive.bytes(std::as_writable_bytes(std::span(data_, size_)));
+    archive.bytes(std::span(bytes_, size_ * slot_bytes));
   }
 
-  digest* data_ = nullptr;  // into one of the two
+  std::byte* bytes_ = nullptr;  // of one of the two
   std::uint64_t size_ = 0;
   mirror_place place_ = mirror_place::memory;
-  zeroed_array<digest> memory_;
+  zeroed_array<std::byte> memory_;
   file_memory file_;
 };
 

@@ -29,10 +29,12 @@ class slot_search {
   // Has the last search that found nothing left bins unseen?
   bool gave_up() const { return size_ == most_visits; }
 
-  // Frees a slot of one of the roots. The chain never enters the place `avoided`.  Ensures: if there is none that can be freed,
-  // the table is unchanged; else the caller overwrites the slot, which still shows what was moved on.
+  // Frees a slot of one of the roots. `anywhere`: also by moves that the table would rather not make. The chain never enters
+  // the place `avoided`.  Ensures: if there is none that can be freed, the table is unchanged; else the caller overwrites the
+  // slot, which still shows what was moved on.
   template <class Table, class Log>
-  std::optional<slot_at> make_room(Table& table, std::span<const std::uint64_t> roots, std::uint64_t avoided, Log* log) {
+  std::optional<slot_at> make_room(Table& table, std::span<const std::uint64_t> roots, std::uint64_t avoided, Log* log,
+                                   bool anywhere = false) {
     size_ = 0;
     seen_.fill(0);
     if (avoided != nowhere) mark(avoided);
@@ -48,7 +50,9 @@ class slot_search {
       if (turn + ahead < size_) table.prefetch_keys(nodes_[turn + ahead].place);
       for (unsigned offset = 0; offset < table.shape().b; ++offset) {
         const unsigned first = size_;
-        table.for_each_other_place({nodes_[turn].place, offset}, [&](std::uint64_t next) { add({next, turn, offset}); });
+        table.for_each_other_place({nodes_[turn].place, offset}, anywhere, [&](std::uint64_t next) {
+          add({next, turn, offset});
+        });
         for (unsigned n = first; n < size_; ++n) {
           if (const auto empty = table.empty_offset(nodes_[n].place))
             return move_along(table, {nodes_[n].place, *empty}, n, log);
