@@ -223,6 +223,32 @@ TEST(acf_cyclic, longer_selectors_fix_more) {
   }
 }
 
+// Long fingerprints, so that a digest which is not the slot's own agrees with it once in 2^32 times.
+TYPED_TEST(every_acf, mirror_that_disagrees_is_refused) {
+  const TypeParam f = filled<TypeParam>(20, {{"fingerprint", "32"}});
+  memory_sink sink;
+  writer out(sink);
+  out(f);
+  ASSERT_TRUE(out.finish().ok());
+  const byte_vector bytes = std::move(sink).take();
+  const auto loaded = [](const byte_vector& from) -> status {
+    memory_source source(from);
+    reader in(source);
+    TypeParam g = made<TypeParam>(1);
+    in(g);
+    return in.state();
+  };
+  ASSERT_TRUE(loaded(bytes).ok());
+  constexpr std::size_t slot_bytes = 17;
+  const std::size_t mirror = bytes.size() - f.slots() * slot_bytes;
+  for (std::size_t slot = 0; slot < f.slots(); ++slot) {
+    for (std::size_t bit = 0; bit < 128; bit += 3) {
+      const byte_vector changed = with_flipped_bit(bytes, (mirror + slot * slot_bytes) * 8 + bit);
+      ASSERT_TRUE(refused(loaded(changed), "disagree")) << "slot " << slot << ", bit " << bit;
+    }
+  }
+}
+
 TYPED_TEST(every_acf, random_operations_lose_nothing) {
   random_source random(20240612);
   for (unsigned run = 0; run < 30; ++run) {
