@@ -122,12 +122,14 @@ class changes_until {
   changes_until(double time, unsigned sets, std::size_t largest) : time_(time), sets_(sets), powers_(largest + 1) {
     const double last = 32.0 * static_cast<double>(largest) * time / std::numbers::ln2;
     for (std::size_t r = 0; r <= exact_terms + 1; ++r) exponents_.push_back(static_cast<double>(r));
-    for (double from = exact_terms - 0.5; from < last; from *= 2) {
+    double from = exact_terms - 0.5;
+    while (from < last) {
       for (std::size_t i = 0; i < std::size(gauss_points); ++i) {
         const double r = from * (1.5 + gauss_points[i] / 2);
         exponents_.insert(exponents_.end(), {r, r + 1});
         weights_.push_back(gauss_weights[i] * from / 2);
       }
+      from *= 2;
     }
   }
 
