@@ -14,17 +14,17 @@ namespace tamis {
 // such pairing. (H. W. Kuhn's augmenting paths, breadth first.)
 template <class Fits>
 std::optional<std::vector<std::size_t>> pair_all(std::size_t left, std::size_t right, Fits fits) {
-  constexpr auto nobody = ~std::size_t{0};
+  constexpr auto none = ~std::size_t{0};
   if (left > right) return std::nullopt;
-  std::vector<std::size_t> partner(left, nobody);
-  std::vector<std::size_t> taken_by(right, nobody);
+  std::vector<std::size_t> partner(left, none);
+  std::vector<std::size_t> taken_by(right, none);
   std::vector<std::size_t> reached_from(right);
   std::vector<std::size_t> queue;
   for (std::size_t start = 0; start < left; ++start) {
     std::vector<bool> seen(right, false);
     queue.assign(1, start);
-    std::size_t end = nobody;
-    for (std::size_t head = 0; head < queue.size() && end == nobody; ++head) {
+    std::size_t end = none;
+    for (std::size_t head = 0; head < queue.size() && end == none; ++head) {
       const std::size_t i = queue[head];
       // Starting at i itself makes equal neighbours find their partner at once.
       for (std::size_t step = 0; step < right; ++step) {
@@ -32,15 +32,15 @@ std::optional<std::vector<std::size_t>> pair_all(std::size_t left, std::size_t r
         if (seen[j] || !fits(i, j)) continue;
         seen[j] = true;
         reached_from[j] = i;
-        if (taken_by[j] == nobody) {
+        if (taken_by[j] == none) {
           end = j;
           break;
         }
         queue.push_back(taken_by[j]);
       }
     }
-    if (end == nobody) return std::nullopt;
-    while (end != nobody) {  // everybody on the path moves on to the partner that was found for them
+    if (end == none) return std::nullopt;
+    while (end != none) {  // everybody on the path moves on to the partner that was found for them
       const std::size_t i = reached_from[end];
       taken_by[end] = i;
       std::swap(partner[i], end);

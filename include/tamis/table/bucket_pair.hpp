@@ -197,7 +197,7 @@ inline constexpr auto slot_of_emptier_bucket = [] {
     const unsigned second = empty >> slots_per_bucket;
     const bool use_second = std::popcount(second) > std::popcount(empty & 15u);
     table[empty] =
-        static_cast<std::uint8_t>(use_second ? slots_per_bucket + std::countr_zero(second) : std::countr_zero(empty));
+        static_cast<std::uint8_t>(use_second ? int{slots_per_bucket} + std::countr_zero(second) : std::countr_zero(empty));
   }
   return table;
 }();

@@ -105,13 +105,13 @@ class cuckoo_level {
       const std::size_t i = at * slots_per_bucket + slot;
       fingerprints_[i] = table.lanes().get(slots, slot * table.lanes().width());
       targets_[i] = alternate(bucket, fingerprints_[i]);
-      if constexpr (Moves > 2 * slots_per_bucket) table.prefetch(targets_[i]);  // fewer are read at once anyway
+      if constexpr (Moves > std::size_t{2} * slots_per_bucket) table.prefetch(targets_[i]);  // fewer are read at once anyway
     }
   }
 
   // Does one that leads to an empty slot; the answer is its number, or Moves if there is none.
   TAMIS_INLINE std::size_t move_one(const Table& table) const {
-    constexpr std::size_t together = 2 * slots_per_bucket;
+    constexpr std::size_t together = std::size_t{2} * slots_per_bucket;
     for (std::size_t i = 0; i < Moves; i += together) {
       std::uint32_t empty = 0;
       for (std::size_t j = 0; j < together; j += 2) {
@@ -141,7 +141,7 @@ class cuckoo_level {
 // unchanged; else the caller overwrites the slot, which still shows what was moved on.
 template <class Table, class Alternate>
 TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
-  constexpr std::size_t ones = 2 * slots_per_bucket;
+  constexpr std::size_t ones = std::size_t{2} * slots_per_bucket;
   constexpr std::size_t twos = ones * slots_per_bucket;
   // One move. Its target has an empty slot, so it is neither of the two buckets.
   detail::cuckoo_level<Table, ones> one;
