@@ -1,7 +1,8 @@
 #pragma once
 
 // Filters of the TAF experiments, at equal space as in section 6: the TAF has 8-bit remainders and three bits more per slot, so
-// that cuckoo fingerprints have 11 bits; all at load 0.95. utaf has the TAF's remainders and whatever more it needs.
+// that cuckoo fingerprints have 11 bits, of which Cyclic's selectors take theirs; all at load 0.95. utaf has the TAF's remainders
+// and whatever more it needs.
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,9 @@
 
 #include "lab/experiment.hpp"
 #include "tamis/base/random.hpp"
+#include "tamis/filter/acf_cuckooing.hpp"
+#include "tamis/filter/acf_cyclic.hpp"
+#include "tamis/filter/acf_swapping.hpp"
 #include "tamis/filter/cuckoo.hpp"
 #include "tamis/filter/exaf.hpp"
 #include "tamis/filter/rsqf.hpp"
@@ -34,6 +38,8 @@ class asked_filter {
     const bool wrong = filter_.contains(d);
     if constexpr (adaptive_with_remote<Filter>) {
       if (wrong) filter_.adapt(d, stored);
+    } else if constexpr (adaptive_alone<Filter>) {
+      if (wrong) filter_.adapt(d);
     }
     wrong_ += wrong;
     ++asked_;
@@ -52,8 +58,9 @@ class asked_filter {
 
 // All contenders over one stored set.
 struct taf_contenders {
-  static constexpr const char* names = "taf,taf_quarters,utaf,exaf,rsqf,cuckoo,vacuum";
-  static constexpr std::size_t count = 7;
+  static constexpr const char* names =
+      "taf,taf_quarters,utaf,exaf,rsqf,cuckoo,vacuum,acf_cuckooing,acf_cyclic_1,acf_cyclic_2,acf_cyclic_3,acf_swapping";
+  static constexpr std::size_t count = 12;
 
   explicit taf_contenders(const std::vector<digest>& members)
       : all(asked_filter<taf>(members.size(), {{"remainder", "8"}}),
@@ -61,7 +68,10 @@ struct taf_contenders {
             asked_filter<utaf>(members.size(), {{"remainder", "8"}}), asked_filter<exaf>(members.size(), {{"remainder", "8"}}),
             asked_filter<rsqf>(members.size(), {{"remainder", "8"}}),
             asked_filter<cuckoo>(members.size(), {{"fingerprint", "11"}}),
-            asked_filter<vacuum>(members.size(), {{"fingerprint", "11"}})) {
+            asked_filter<vacuum>(members.size(), {{"fingerprint", "11"}}),
+            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}}), cyclic(members, "10", "1"),
+            cyclic(members, "9", "2"), cyclic(members, "8", "3"),
+            asked_filter<acf_swapping>(members.size(), {{"fingerprint", "11"}})) {
     for (const digest d : members) {
       stored.insert(d);
       each([&](auto& f) { refused += !f.insert(d); });
@@ -79,8 +89,14 @@ struct taf_contenders {
   memory_remote stored;
   std::uint64_t refused = 0;
   std::tuple<asked_filter<taf>, asked_filter<taf>, asked_filter<utaf>, asked_filter<exaf>, asked_filter<rsqf>,
-             asked_filter<cuckoo>, asked_filter<vacuum>>
+             asked_filter<cuckoo>, asked_filter<vacuum>, asked_filter<acf_cuckooing>, asked_filter<acf_cyclic>,
+             asked_filter<acf_cyclic>, asked_filter<acf_cyclic>, asked_filter<acf_swapping>>
       all;
+
+ private:
+  static asked_filter<acf_cyclic> cyclic(const std::vector<digest>& members, const char* fingerprint, const char* selector) {
+    return {members.size(), {{"fingerprint", fingerprint}, {"selector", selector}}};
+  }
 };
 
 // Means over runs, one per contender.
