@@ -129,12 +129,14 @@ class mirrored_slots {
 
   // ── lookups ──
 
-  // K and B are those of the shape, or 0: then they are looked up.
-  template <unsigned K, unsigned B>
+  // K and B are those of the shape, or 0: then they are looked up. N fingerprints, if not 0 all that the key can have, are made
+  // before the slots are read.
+  template <unsigned K, unsigned B, unsigned N>
   struct view {
     struct probe {
       digest words;
       std::array<std::uint64_t, K == 0 ? most_acf_tables : K> places;
+      std::array<std::uint64_t, N> fingerprints;
     };
 
     TAMIS_INLINE unsigned k() const { return K == 0 ? table.shape_.k : K; }
@@ -144,6 +146,7 @@ class mirrored_slots {
       probe p;
       p.words = table.words(d);
       for (unsigned t = 0; t < k(); ++t) p.places[t] = table.place(p.words, t);
+      for (unsigned n = 0; n < N; ++n) p.fingerprints[n] = table.fingerprint(p.words, n);
       return p;
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
@@ -156,19 +159,31 @@ class mirrored_slots {
         for (unsigned offset = 0; offset < b(); ++offset) {
           const std::uint64_t value = table.values_.get(p.places[t] * b() + offset);
           const unsigned number = Numbering::number(offset, value >> table.shape_.fingerprint);
-          found |= (value & table.largest_fingerprint()) == table.fingerprint(p.words, number);
+          found |= (value & table.largest_fingerprint()) == fingerprint(p, number);
         }
       }
       return found;
+    }
+    TAMIS_INLINE std::uint64_t fingerprint(const probe& p, unsigned number) const {
+      if constexpr (N == 0) return table.fingerprint(p.words, number);
+      return p.fingerprints[number];
     }
 
     const mirrored_slots& table;
   };
   template <class Use>
   TAMIS_INLINE auto with_view(Use use) const {
-    if (shape_.k == 4 && shape_.b == 1) return use(view<4, 1>{*this});
-    if (shape_.k == 2 && shape_.b == 4) return use(view<2, 4>{*this});
-    return use(view<0, 0>{*this});
+    if constexpr (Numbering::has_selector) {
+      if (shape_.k == 4 && shape_.b == 1 && shape_.selector == 1) return use(view<4, 1, 2>{*this});
+      if (shape_.k == 4 && shape_.b == 1 && shape_.selector == 2) return use(view<4, 1, 4>{*this});
+      return use(view<0, 0, 0>{*this});
+    } else if constexpr (Numbering::number(1, 0) == 0) {
+      if (shape_.k == 4 && shape_.b == 1) return use(view<4, 1, 1>{*this});
+      return use(view<0, 0, 1>{*this});
+    } else {
+      if (shape_.k == 2 && shape_.b == 4) return use(view<2, 4, 4>{*this});
+      return use(view<0, 0, most_acf_slots>{*this});
+    }
   }
 
   TAMIS_INLINE bool contains(digest d) const {

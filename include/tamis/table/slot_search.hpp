@@ -22,7 +22,7 @@ struct slot_at {
 
 class slot_search {
  public:
-  // Bins that a search looks at before it gives up. At a load of 0.95 with k = 4, b = 1 it needs two dozen.
+  // Bins that a search looks at before it gives up. At a load of 0.95 with k = 4, b = 1 it needs about 90, and the keys of 30.
   static constexpr unsigned most_visits = 4000;
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
