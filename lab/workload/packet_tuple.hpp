@@ -3,10 +3,10 @@
 // 5-tuples for flow numbers. Different numbers have different tuples: source address, source port and half of the destination
 // address are a bijection of the number.
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 
+#include "lab/packet_text.hpp"
 #include "tamis/base/random.hpp"
 
 namespace tamis::lab {
@@ -37,10 +37,10 @@ class packet_tuples {
   // `1.2.3.4:5 > 6.7.8.9:10 tcp`
   void append_text(std::uint64_t flow, std::string& out) const {
     const packet_tuple t = (*this)(flow);
-    append_address(t.source_address, out);
-    append_number(t.source_port, out.append(":"));
-    append_address(t.destination_address, out.append(" > "));
-    append_number(t.destination_port, out.append(":"));
+    append_ipv4(t.source_address, out);
+    append_decimal(t.source_port, out.append(":"));
+    append_ipv4(t.destination_address, out.append(" > "));
+    append_decimal(t.destination_port, out.append(":"));
     out.append(t.protocol == 6 ? " tcp" : " udp");
   }
 
@@ -57,19 +57,6 @@ class packet_tuples {
   }
 
  private:
-  static void append_number(std::uint32_t value, std::string& out) {
-    char digits[10];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  }
-
-  static void append_address(std::uint32_t address, std::string& out) {
-    for (unsigned shift = 24;; shift -= 8) {
-      append_number((address >> shift) & 0xff, out);
-      if (shift == 0) return;
-      out += '.';
-    }
-  }
-
   static void append_big_endian(std::uint32_t value, unsigned count, std::string& out) {
     while (count-- > 0) out += static_cast<char>((value >> (8 * count)) & 0xff);
   }
