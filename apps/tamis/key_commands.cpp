@@ -54,7 +54,7 @@ tally pass_keys(const any_filter& filter, key_reader& keys, progress&& bar, Use 
 void run_add(const key_command& given) {
   const file_lock lock(given.path);
   any_filter filter = open_filter(given.path, given.seed).filter;
-  key_reader keys(given.keys.path, given.keys.separator());
+  key_reader keys(given.keys.path, given.keys.style);
   json_target target(given.json_path);
   const tally added = pass_keys(filter, keys, progress("adding", keys.bytes_total()),
                                 [&](const auto&, auto digests) { return filter.insert_many(digests); });
@@ -78,7 +78,7 @@ void run_add(const key_command& given) {
 
 void run_check(const check_command& given) {
   const any_filter filter = open_filter(given.path, given.seed).filter;
-  key_reader keys(given.keys.path, given.keys.separator());
+  key_reader keys(given.keys.path, given.keys.style);
   json_target target(given.json_path);
   output out;
   const bool print = !given.count_only && !target.on_stdout();
@@ -89,7 +89,7 @@ void run_check(const check_command& given) {
                                   for (std::size_t i = 0; i < batch.size() && print; ++i) {
                                     if (answers[i] == given.absent) continue;
                                     out.write(batch[i]);
-                                    out.write(given.keys.separator());
+                                    out.write(given.keys.style.separator());
                                   }
                                   if (keys.waiting()) out.flush();
                                   return static_cast<std::size_t>(std::count(answers, answers + batch.size(), true));
@@ -112,7 +112,7 @@ void run_remove(const key_command& given) {
   const file_lock lock(given.path);
   any_filter filter = open_filter(given.path, given.seed).filter;
   refuse_if_unable(filter, given.path);
-  key_reader keys(given.keys.path, given.keys.separator());
+  key_reader keys(given.keys.path, given.keys.style);
   json_target target(given.json_path);
   const tally removed = pass_keys(filter, keys, progress("removing", keys.bytes_total()),
                                   [&](const auto&, auto digests) { return filter.erase_many(digests); });

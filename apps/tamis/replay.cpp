@@ -27,7 +27,7 @@ struct flags {
   std::string filters;
   std::string store = "memory";
   size_flags size;
-  bool nul = false;
+  key_style style;
   std::string keys = "1M";
   std::string queries = "10M";
   std::string seed = "1";
@@ -54,7 +54,7 @@ std::unique_ptr<replay_source> source_of(const flags& given) {
   }
   if (!given.members_path.empty()) {
     if (given.members_path == "-" && given.queries_path == "-") fail("-", "members and queries cannot both be standard input");
-    return replay_of_files(given.members_path, given.queries_path, given.nul ? '\0' : '\n', hash);
+    return replay_of_files(given.members_path, given.queries_path, given.style, hash);
   }
   return replay_of({.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
                     .queries = parse_count("--queries-count", given.queries, 1, largest_capacity),
@@ -192,7 +192,7 @@ void add_replay(CLI::App& tool) {
   command->add_option("--store", given->store, "the store behind the filter: memory (default) or rocksdb:DIR")
       ->type_name("STORE");
   given->size.add_to(*command);
-  command->add_flag("-0,--null", given->nul, "keys end with a NUL character, not with a line end");
+  given->style.add_to(*command);
   command->add_option("--keys", given->keys, "without --members and --queries: size of the store that is made (default: 1M)")
       ->type_name("N");
   command->add_option("--queries-count", given->queries, "and length of the log (default: 10M)")->type_name("N");

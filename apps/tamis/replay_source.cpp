@@ -20,8 +20,8 @@ constexpr std::size_t queries_per_turn = std::size_t{1} << 18;
 
 class key_files final : public replay_source {
  public:
-  key_files(const std::string& members, const std::string& queries, char separator, const hasher& hash)
-      : hash_(hash), members_(members, separator), queries_(queries, separator) {}
+  key_files(const std::string& members, const std::string& queries, const key_style& style, const hasher& hash)
+      : hash_(hash), members_(members, style), queries_(queries, style) {}
 
   std::string description() const override {
     return fmt::format("Members from {}, queries from {}.", members_.name(), queries_.name());
@@ -102,9 +102,9 @@ class active_set_log final : public replay_source {
 
 }  // namespace
 
-std::unique_ptr<replay_source> replay_of_files(const std::string& members, const std::string& queries, char separator,
+std::unique_ptr<replay_source> replay_of_files(const std::string& members, const std::string& queries, const key_style& style,
                                                const hasher& hash) {
-  return std::make_unique<key_files>(members, queries, separator, hash);
+  return std::make_unique<key_files>(members, queries, style, hash);
 }
 
 std::unique_ptr<replay_source> replay_of(const built_in_workload& workload, const hasher& hash) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "key_reader.hpp"
 #include "tamis/base/digest.hpp"
 #include "tamis/hash/hasher.hpp"
 
@@ -35,7 +36,7 @@ struct built_in_workload {
   double member_share;  // of the queries that ask for a member
 };
 
-std::unique_ptr<replay_source> replay_of_files(const std::string& members, const std::string& queries, char separator,
+std::unique_ptr<replay_source> replay_of_files(const std::string& members, const std::string& queries, const key_style& style,
                                                const hasher& hash);
 std::unique_ptr<replay_source> replay_of(const built_in_workload& workload, const hasher& hash);
 
