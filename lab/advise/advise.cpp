@@ -1,0 +1,185 @@
+#include "lab/advise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "lab/advise/trial.hpp"
+
+namespace tamis::lab {
+namespace {
+
+constexpr double tie = 0.02;                  // figures this close are taken for equal
+constexpr double largest_first_rate = 0.25;   // of an adaptive filter that the log would allow even more
+constexpr double rate_tolerance = 1.02;       // expected rates are those of one filter's content
+constexpr double memory_tolerance = 1.005;    // of sizes that were scaled up
+constexpr double most_bits_per_key = 4096;    // of filter_params
+constexpr double new_keys_without_log = 1e6;  // and as many queries
+constexpr double prior_mistakes = 100;        // weight of the formula against the trial's count
+
+struct totals {
+  double queries, negatives, distinct;
+};
+
+std::string bytes_text(double bits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g MB", bits / 8e6);
+  return text;
+}
+
+class adviser {
+ public:
+  adviser(const advice_wish& wish, const totals& log, const trial_setting& setting)
+      : wish_(wish), log_(log), setting_(setting) {}
+
+  estimate judge(const registry_entry& entry) const {
+    estimate e;
+    e.entry = &entry;
+    if (wish_.deletes && !entry.can.erase) {
+      e.refusal = "cannot delete";
+      return e;
+    }
+    auto sized = wish_.fpr ? for_rate(entry) : for_memory(entry);
+    if (!sized) {
+      e.refusal = sized.message();
+      return e;
+    }
+    e = *sized;
+    if (const double limit = bit_limit(); static_cast<double>(e.at_end.fast) > limit * memory_tolerance) {
+      e.refusal = "needs " + bytes_text(static_cast<double>(e.at_end.fast));
+    }
+    return e;
+  }
+
+ private:
+  double bit_limit() const {
+    return wish_.memory_bytes ? 8 * static_cast<double>(*wish_.memory_bytes) : std::numeric_limits<double>::infinity();
+  }
+
+  result<estimate> evaluate(const registry_entry& entry, filter_params params) const {
+    TAMIS_TRY(const trial_result got, run_trial(entry, params, setting_));
+    estimate e;
+    e.entry = &entry;
+    const bool expands = setting_.grows() && entry.can.expand;
+    params.capacity = expands ? setting_.capacity() : setting_.final_keys();
+    e.params = std::move(params);
+    e.at_start = got.at_start;
+    e.at_end = got.at_end;
+    e.mean_fast_bits = got.mean_fast_bits;
+    e.first_rate = got.first_rate;
+    e.lookup_ns = got.lookup_ns;
+    count_mistakes(got, e);
+    e.rate = (e.first_time + e.repeated) / log_.negatives;
+    e.reads_per_query = (e.first_time + e.repeated) / log_.queries;
+    e.cost_ns = e.lookup_ns + e.reads_per_query * wish_.read_ns;
+    return e;
+  }
+
+  void count_mistakes(const trial_result& got, estimate& e) const {
+    const double once = e.first_rate * log_.distinct;
+    const double again = e.first_rate * (log_.negatives - log_.distinct);
+    if (!e.entry->can.adapt || !setting_.has_log()) {
+      e.first_time = once;
+      e.repeated = again;
+      return;
+    }
+    const auto first = static_cast<double>(got.first_time);
+    const double expected = e.first_rate * static_cast<double>(got.distinct_asked);
+    e.first_time = once * (first + prior_mistakes) / (expected + prior_mistakes);
+    const double repeats_unseen = e.entry->info->fixes_last || once == 0 ? 0 : again / once;
+    e.repeated = e.first_time * (static_cast<double>(got.repeated) + repeats_unseen) / (first + 1);
+  }
+
+  // The largest first-time rate, and with it the least memory, that keeps the wanted rate over the log.
+  result<estimate> for_rate(const registry_entry& entry) const {
+    const double wanted = *wish_.fpr;
+    const auto at = [&](double rate) { return evaluate(entry, {.capacity = 0, .fpr = rate}); };
+    const auto keeps = [&](const result<estimate>& e) { return e && e->rate <= wanted * rate_tolerance; };
+    result<estimate> best = at(wanted);
+    if (!best) return best;
+    double low = wanted, high = 0;  // logarithmically between what keeps the rate and what does not
+    if (keeps(best)) {
+      high = std::min(largest_first_rate, wanted * log_.negatives / log_.distinct);
+      if (!entry.can.adapt || !setting_.has_log() || high <= wanted * 1.1) return best;
+      if (auto most = at(high); keeps(most)) return most;
+    } else {
+      const double missed = best->rate;
+      high = wanted;
+      for (unsigned tries = 0; !keeps(best); ++tries) {
+        if (tries == 8)
+          return error{"cannot keep the rate: " + std::to_string(missed) + " at a first-time rate of the wanted one"};
+        high = low;
+        low /= tries < 4 ? 2 : 16;
+        best = at(low);
+        if (!best) return best;
+      }
+    }
+    for (unsigned halvings = 0; halvings < 5 && high / low > 1.1; ++halvings) {
+      const double middle = std::sqrt(low * high);
+      if (auto tried = at(middle); keeps(tried)) {
+        best = std::move(tried);
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return best;
+  }
+
+  // All the memory there is. A filter that grows begins with its share, and with less if it grows by more than the keys do.
+  result<estimate> for_memory(const registry_entry& entry) const {
+    double bits = std::min(bit_limit() / static_cast<double>(setting_.final_keys()), most_bits_per_key);
+    auto best = evaluate(entry, {.capacity = 0, .fpr = std::nullopt, .bits_per_key = bits});
+    for (unsigned tries = 0; tries < 6 && best; ++tries) {
+      const double over = static_cast<double>(best->at_end.fast) / bit_limit();
+      if (over <= memory_tolerance) break;
+      bits /= over;
+      best = evaluate(entry, {.capacity = 0, .fpr = std::nullopt, .bits_per_key = bits});
+    }
+    return best;
+  }
+
+  const advice_wish& wish_;
+  totals log_;
+  const trial_setting& setting_;
+};
+
+// Among figures that are as good as equal: less slow memory, then less fast, then the registry's order.
+void rank(advice& a) {
+  const auto better = [&a](const estimate& x, const estimate& y) { return a.figure(x) < a.figure(y); };
+  std::stable_sort(a.ranked.begin(), a.ranked.end(), better);
+  if (a.ranked.empty()) return;
+  const double limit = a.figure(a.ranked.front()) * (1 + tie);
+  const auto equals = std::find_if(a.ranked.begin(), a.ranked.end(), [&](const estimate& e) { return a.figure(e) > limit; });
+  const auto best = std::min_element(a.ranked.begin(), equals, [&](const estimate& x, const estimate& y) {
+    if (x.at_end.slow != y.at_end.slow) return x.at_end.slow < y.at_end.slow;
+    return a.by_memory ? x.cost_ns < y.cost_ns : x.mean_fast_bits < y.mean_fast_bits;
+  });
+  std::rotate(a.ranked.begin(), best, best + 1);
+}
+
+}  // namespace
+
+advice advise(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
+  advice found;
+  found.final_keys = wish.final_keys();
+  found.by_memory = wish.fpr.has_value();
+  const trial_setting setting(wish.capacity, found.final_keys, members, log);
+  totals sums{new_keys_without_log, new_keys_without_log, new_keys_without_log};
+  if (setting.has_log()) {
+    sums = {static_cast<double>(log->queries()), static_cast<double>(log->negatives()), log->distinct_negatives()};
+  }
+  const adviser judge(wish, sums, setting);
+  const registry& known = wish.known != nullptr ? *wish.known : registry::builtin();
+  double done = 0;
+  for (const registry_entry& entry : known.entries()) {
+    estimate e = judge.judge(entry);
+    (e.fits() ? found.ranked : found.others).push_back(std::move(e));
+    if (wish.progress) wish.progress(++done / static_cast<double>(known.entries().size()));
+  }
+  rank(found);
+  return found;
+}
+
+}  // namespace tamis::lab

@@ -1,0 +1,57 @@
+#pragma once
+
+// One filter in little: made for a sample of the keys, filled, and asked the sampled queries, with adaptation. What it shows
+// holds for the whole filter because all of them work locally: keys, queries and table shrink by the same power of two, which
+// also keeps the waste of tables whose size must be a power of two.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lab/advise/query_sample.hpp"
+#include "tamis/any/registry.hpp"
+
+namespace tamis::lab {
+
+// The same for all filters of a comparison.
+class trial_setting {
+ public:
+  // `members`: digests of some members, in any number; made up if there are not enough. `capacity` keys at the beginning,
+  // `final_keys` at the end.  Requires: 1 <= capacity <= final_keys.
+  trial_setting(std::uint64_t capacity, std::uint64_t final_keys, std::span<const digest> members, const query_sample* log);
+
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t final_keys() const { return final_keys_; }
+  unsigned shift() const { return shift_; }
+  bool grows() const { return final_keys_ > capacity_; }
+  std::span<const digest> members() const { return members_; }         // final_keys() / 2^shift() of them
+  std::span<const digest> queries() const { return queries_; }         // for absent keys; made up, all different, without a log
+  std::span<const std::uint32_t> numbers() const { return numbers_; }  // of the keys behind them
+  std::uint32_t distinct() const { return distinct_; }
+  bool has_log() const { return has_log_; }
+
+ private:
+  std::uint64_t capacity_;
+  std::uint64_t final_keys_;
+  unsigned shift_;
+  bool has_log_;
+  std::vector<digest> members_;
+  std::vector<digest> queries_;
+  std::vector<std::uint32_t> numbers_;
+  std::uint32_t distinct_ = 0;
+};
+
+struct trial_result {
+  memory_bits at_start{}, at_end{};  // of the whole filter
+  double mean_fast_bits = 0;         // over the growth, keys coming at an even rate
+  double first_rate = 0;             // expected of a key never asked before, with all keys in
+  double lookup_ns = 0;              // of the filter alone, adapting included; the table of the trial
+  std::uint64_t first_time = 0;      // false positives of all rounds, by whether the filter was wrong about the key before
+  std::uint64_t repeated = 0;
+  std::uint64_t distinct_asked = 0;  // keys asked, in all rounds
+};
+
+// `params` without their capacity. An error says why the filter cannot be made or cannot hold the keys.
+result<trial_result> run_trial(const registry_entry& entry, filter_params params, const trial_setting& setting);
+
+}  // namespace tamis::lab
