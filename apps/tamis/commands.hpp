@@ -9,6 +9,7 @@
 namespace tamis::cli {
 
 void add_add(CLI::App& tool);
+void add_advise(CLI::App& tool);
 void add_bench(CLI::App& tool);
 void add_check(CLI::App& tool);
 void add_create(CLI::App& tool);

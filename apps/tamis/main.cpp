@@ -43,6 +43,7 @@ void add_commands(CLI::App& tool) {
   add_merge(tool);
   add_info(tool);
   add_replay(tool);
+  add_advise(tool);
   add_generate(tool);
   add_bench(tool);
 }

@@ -1,0 +1,141 @@
+// tamis advise: which filter, of which size, for so many keys and such queries. What is computed, and how, is said in
+// lab/advise.hpp.
+
+#include <memory>
+#include <optional>
+
+#include "advise_report.hpp"
+#include "commands.hpp"
+#include "digest_store.hpp"
+#include "failure.hpp"
+#include "interrupt.hpp"
+#include "key_reader.hpp"
+#include "numbers.hpp"
+#include "progress.hpp"
+#include "replay_source.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct advise_flags {
+  std::string capacity;
+  std::string growth = "1";
+  std::string fpr;
+  std::string memory;
+  std::string read_us = "100";
+  bool deletes = false;
+  std::string members_path;
+  std::string queries_path;
+  key_style style;
+  std::string json_path;
+};
+
+lab::advice_wish wish_of(const advise_flags& given) {
+  lab::advice_wish wish;
+  wish.capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
+  wish.growth = parse_real("--growth", given.growth, 0, 1e15);
+  if (wish.growth < 1) fail("--growth '" + given.growth + "'", "must be at least 1: so many times as many keys at the end");
+  if (static_cast<double>(wish.capacity) * wish.growth > static_cast<double>(largest_capacity)) {
+    fail("--growth '" + given.growth + "'", fmt::format("more than {} keys at the end", largest_capacity));
+  }
+  if (given.fpr.empty() && given.memory.empty()) throw CLI::RequiredError("--fpr or --memory");
+  if (!given.fpr.empty()) wish.fpr = parse_real("--fpr", given.fpr, 0, 1);
+  if (!given.memory.empty()) wish.memory_bytes = parse_count("--memory", given.memory, 1, std::uint64_t{1} << 50);
+  wish.read_ns = 1000 * parse_real("--read-us", given.read_us, 0, 1e9);
+  wish.deletes = given.deletes;
+  return wish;
+}
+
+// Reads the members, and the queries in a stream.
+struct read_log {
+  std::vector<digest> members;
+  std::optional<lab::query_sample> sample;
+};
+read_log read_files(const advise_flags& given, std::uint64_t final_keys) {
+  read_log log;
+  if (given.members_path.empty() != given.queries_path.empty()) {
+    throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
+  }
+  if (given.members_path.empty()) return log;
+  if (given.members_path == "-" && given.queries_path == "-") fail("-", "members and queries cannot both be standard input");
+  const auto source = replay_of_files(given.members_path, given.queries_path, given.style, hasher());
+  log.members = source->members();
+  const digest_store store(log.members);
+  if (store.size() > final_keys) {
+    fail(given.members_path,
+         fmt::format("{}, more than the {} that the filter is for", counted(store.size(), "key"), grouped(final_keys)));
+  }
+  log.sample.emplace(final_keys);
+  progress bar("queries", source->total());
+  std::vector<digest> queries;
+  for (source->next_queries(queries); !queries.empty(); source->next_queries(queries)) {
+    for (const digest d : queries) {
+      if (store.contains(d)) {
+        log.sample->add_member_query();
+      } else {
+        log.sample->add_absent_query(d);
+      }
+    }
+    bar.at(source->done(), log.sample->queries());
+  }
+  if (log.sample->negatives() == 0) {
+    fail(given.queries_path,
+         log.sample->queries() == 0 ? "is empty" : "asks for members only: a filter has nothing to keep from the store");
+  }
+  return log;
+}
+
+void run_advise(const advise_flags& given) {
+  lab::advice_wish wish = wish_of(given);
+  json_target target(given.json_path);
+  const read_log log = read_files(given, wish.final_keys());
+  lab::advice found;
+  {
+    progress bar("trying filters", 1000);
+    wish.progress = [&](double share) {
+      stop_if_interrupted();
+      bar.at(static_cast<std::uint64_t>(1000 * share), log.sample ? log.sample->queries() : 0);
+    };
+    found = lab::advise(wish, log.members, log.sample ? &*log.sample : nullptr);
+  }
+  const advise_result result{wish, found, log.sample ? &*log.sample : nullptr};
+  output out;
+  if (!target.on_stdout()) print_advice(result, out);
+  target.write(advice_json(result), out);
+  out.flush();
+  if (found.ranked.empty()) fail("advise", "no filter fits");
+}
+
+}  // namespace
+
+void add_advise(CLI::App& tool) {
+  auto given = std::make_shared<advise_flags>();
+  CLI::App* command = tool.add_subcommand("advise", "which filter to take, of which size, and why");
+  command->add_option("--capacity", given->capacity, "keys that the filter is for")->type_name("N")->required();
+  command->add_option("--growth", given->growth, "at the end, so many times as many (default: 1)")->type_name("G");
+  command->add_option("--fpr", given->fpr, "share of the queries for absent keys that may read the store")->type_name("E");
+  command->add_option("--memory", given->memory, "fast memory there is, at the end")->type_name("BYTES");
+  command->add_flag("--deletes", given->deletes, "only filters that can delete");
+  command->add_option("--members", given->members_path, "keys that are in the store; - is standard input")->type_name("FILE");
+  command->add_option("--queries", given->queries_path, "keys that were asked for, in order; - is standard input")
+      ->type_name("FILE");
+  given->style.add_to(*command);
+  command->add_option("--read-us", given->read_us, "microseconds that a store read takes (default: 100)")->type_name("US");
+  add_json_flag(*command, given->json_path);
+  command->footer(std::string("With --fpr, filters are compared by the fast memory that keeps the rate over the\n"
+                              "log (with growth: by its mean while keys come); --memory is then a limit. With\n"
+                              "--memory alone, all get that memory and are compared by their cost per query:\n"
+                              "time of the filter, measured here and now on a sample, + time of a store read\n"
+                              "x false positives per query. A log (--members and --queries) tells how often\n"
+                              "absent keys are asked for again; adaptive filters are tried on a sample of it.\n"
+                              "Without one every query is taken to be for a new key that is absent.\n\n") +
+                  key_help + "\n" + count_help +
+                  "\n\nExamples:\n"
+                  "  tamis advise --capacity 1M --fpr 0.01 --deletes\n"
+                  "  tamis generate zipf --count 100k --out queries \\\n"
+                  "    --members members --members-count 10k\n"
+                  "  tamis advise --capacity 10k --memory 10k --members members --queries queries");
+  command->callback([given] { run_advise(*given); });
+}
+
+}  // namespace tamis::cli
