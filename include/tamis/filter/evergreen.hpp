@@ -46,13 +46,13 @@ class evergreen {
   static result<evergreen> create(const filter_params& params);
 
   TAMIS_INLINE bool contains(digest d) const {
-    const auto a = forest_.locate(d);
-    return forest_[a].contains(a.cell, a.following);
+    const auto p = forest_.probe_for(d);
+    return p.view->contains(p.place, p.beyond);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const auto a = forest_.locate(d);
-    return forest_[a].segment->count(a.cell, a.following);
+    return forest_[a].count(a.cell, a.following);
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair.
@@ -129,17 +129,22 @@ class evergreen {
   struct view {
     const prefix_forest& forest;
 
-    TAMIS_INLINE prefix_forest::address locate(digest d) const { return forest.locate(d); }
-    TAMIS_INLINE void prefetch(const prefix_forest::address& a) const { forest[a].prefetch(a.cell); }
-    TAMIS_INLINE bool test(const prefix_forest::address& a) const { return forest[a].contains(a.cell, a.following); }
+    TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
+    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
+    TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains_prefetched(p.place, p.beyond); }
   };
   template <class Use>
   void with_view(Use use) const {
     use(view{forest_});
   }
   TAMIS_INLINE void prefetch(digest d) const {
-    const auto a = forest_.locate(d);
-    forest_[a].prefetch(a.cell);
+    const auto p = forest_.probe_for(d);
+    p.view->prefetch(p.place);
+  }
+  TAMIS_INLINE void prefetch_insert(digest d) const {
+    const auto p = forest_.probe_for(d);
+    p.view->prefetch(p.place);
+    prefetch_read(p.view->segment);
   }
 
   friend bool operator==(const evergreen&, const evergreen&) = default;

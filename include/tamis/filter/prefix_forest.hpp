@@ -31,17 +31,23 @@ class prefix_forest {
     std::uint64_t cell;
     std::uint64_t following;
   };
-  TAMIS_INLINE address locate(digest d) const {
-    const unsigned bits = segments_.depth() + segment_bits_;
-    const stream_places::found found = places_.locate(d, bits);
-    const std::uint64_t at = found.place >> segment_bits_;
-    const segment_view& view = segments_.view(at);
-    const unsigned back = bits - view.place_bits;  // bits of the place that this segment counts to the payload
-    const std::uint64_t following = found.place << 1 << (63 - back) | found.following >> back;
-    return {at, found.place >> back & low_mask(view.cell_bits), following};
+  address locate(digest d) const {
+    const probe p = probe_for(d);
+    return {segments_.at_of(p.place), p.view->cell_of(p.place), p.view->following(p.place, p.beyond)};
   }
   TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
-  TAMIS_INLINE const segment_view& operator[](const address& a) const { return segments_.view(a.at); }
+  TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
+
+  // What a lookup needs.
+  struct probe {
+    const segment_view* view;
+    std::uint64_t place;   // fine
+    std::uint64_t beyond;  // the next 64 bits
+  };
+  TAMIS_INLINE probe probe_for(digest d) const {
+    const stream_places::found found = places_.locate(d, segments_.fine_bits());
+    return {&segments_.view(segments_.at_of(found.place)), found.place, found.following};
+  }
 
   // Prefixes of streams that a segment's parts stand for.
   stream_prefix prefix_of(std::uint64_t at) const { return prefix(at, segments_.path(at), segments_[at].depth()); }

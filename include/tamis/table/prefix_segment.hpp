@@ -79,24 +79,18 @@ class prefix_segment {
 
   TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch(cell); }
 
-  TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
-    const auto run = table_.find_near(cell);
+  bool contains(std::uint64_t cell, std::uint64_t following) const {
+    const slot_range run = table_.find(cell);
+    if (run.size() > word_bits) return contains_slowly(cell, following);
     const std::uint64_t asked = following >> (64 - table_.width());
-    const std::uint64_t near = table_.values().prefix_candidates(run.block * rank_select<>::block_slots, run.slots, asked);
-    if (near == 0 && !run.leaves) return !elders_.empty() && covered(cell);
-    return confirm(run, near, cell, following);
-  }
-  // Does one of the candidates match, or anything that takes longer to look at?
-  bool confirm(const rank_select<>::near_run& run, std::uint64_t near, std::uint64_t cell, std::uint64_t following) const {
-    const std::uint64_t asked = following >> (64 - table_.width());
+    const std::uint64_t all = low_mask(static_cast<unsigned>(run.size()));
     // In the order of the slots: an escape is met before its chunks, which are no entries though they may look like some.
-    for (; near != 0; near &= near - 1) {
-      const std::uint64_t slot = table_.value(run.block * rank_select<>::block_slots + first_of(near));
-      if (slot == entry_code::escape) break;
+    for (std::uint64_t left = table_.values().prefix_candidates(run.first, all, asked); left != 0; left &= left - 1) {
+      const std::uint64_t slot = table_.value(run.first + first_of(left));
+      if (slot == entry_code::escape) return contains_slowly(cell, following);
       if (entry_code::slot_matches(slot, asked)) return true;
     }
-    if (near == 0 && !run.leaves) return !elders_.empty() && covered(cell);
-    return contains_slowly(cell, following);
+    return !elders_.empty() && covered(cell);
   }
 
   // How many entries match, each as often as it counts.
@@ -242,7 +236,16 @@ class prefix_segment {
     return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
   }
 
-  friend bool operator==(const prefix_segment&, const prefix_segment&) = default;
+  // Where elders may be; none where there never was one. They move with the segment's other memory.
+  const std::uint64_t* marks() const { return marks_.empty() ? nullptr : marks_.data(); }
+  TAMIS_INLINE static bool is_marked(const std::uint64_t* marks, std::uint64_t cell) {
+    return (marks[cell / 1024] >> (cell / 16 % 64) & 1) != 0;
+  }
+
+  friend bool operator==(const prefix_segment& a, const prefix_segment& b) {
+    return a.depth_ == b.depth_ && a.cell_bits_ == b.cell_bits_ && a.swept_ == b.swept_ && a.table_ == b.table_ &&
+           a.elders_ == b.elders_;
+  }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
@@ -319,7 +322,7 @@ class prefix_segment {
 
   // Is there an elder over the cell? One bit per 16 cells says "no" for nearly all of them.
   bool covered(std::uint64_t cell) const {
-    if ((marks_[cell / 1024] >> (cell / 16 % 64) & 1) == 0) return false;
+    if (!is_marked(marks_.data(), cell)) return false;
     return std::any_of(elders_.begin(), elders_.end(), [cell](const elder_entry& e) { return e.covers(cell); });
   }
   void mark(const elder_entry& e) {
@@ -331,7 +334,7 @@ class prefix_segment {
     }
   }
   void mark_all() {
-    marks_.clear();
+    std::fill(marks_.begin(), marks_.end(), 0);  // in place: others may read them where they are
     for (const elder_entry& e : elders_) mark(e);
   }
 

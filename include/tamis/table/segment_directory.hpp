@@ -16,45 +16,73 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-// What a lookup reads of a segment, so that it hardly ever touches the segment itself.
+// What a lookup reads of a segment, so that it hardly ever touches the segment itself. A lookup comes with a place as fine as a
+// word can hold: the root, then `fine_bits` bits of the stream, of which cell and payload are cut out.
 struct segment_view {
   const std::uint8_t* headers = nullptr;
-  const std::uint8_t* slots = nullptr;  // the low eight bits of each
-  const std::byte* rests = nullptr;     // the other bits
+  const std::uint8_t* slots = nullptr;   // the low eight bits of each
+  const std::byte* rests = nullptr;      // the other bits; never null, so that it can be prefetched
+  const std::uint64_t* marks = nullptr;  // where elders may be; none: no elders
   prefix_segment* segment = nullptr;
-  std::uint8_t place_bits = 0;
+  std::uint8_t cell_shift = 0;     // bits of a fine place behind the cell
+  std::uint8_t payload_shift = 0;  // bits of it behind the first `width` of the payload
   std::uint8_t cell_bits = 0;
   std::uint8_t width = 0;
-  bool plain = false;  // slots of eight bits or more, and no elders
+  std::uint16_t rest_bytes = 0;  // of a block
+  bool plain = false;            // slots of eight bits or more, and the fine place has that many bits of the payload
 
-  static segment_view of(prefix_segment& s) {
-    const bool wide = s.table().width() >= 8;
+  static segment_view of(prefix_segment& s, unsigned fine_bits) {
+    assert(s.place_bits() < fine_bits);
+    const unsigned behind = fine_bits - s.place_bits();
+    const unsigned width = s.table().width();
+    const bool plain = 8 <= width && width <= behind;
     return {s.table().header_bytes(),
-            wide ? s.table().values().low_bytes() : nullptr,
-            s.table().values().rest_bytes(),
+            plain ? s.table().values().low_bytes() : nullptr,
+            width == 8 ? reinterpret_cast<const std::byte*>(s.table().values().low_bytes()) : s.table().values().rest_bytes(),
+            s.marks(),
             &s,
-            static_cast<std::uint8_t>(s.place_bits()),
+            static_cast<std::uint8_t>(behind),
+            static_cast<std::uint8_t>(behind - std::min(behind, width)),
             static_cast<std::uint8_t>(s.cell_bits()),
-            static_cast<std::uint8_t>(s.table().width()),
-            wide && s.elders().empty()};
+            static_cast<std::uint8_t>(width),
+            static_cast<std::uint16_t>(8 * (width < 8 ? width : width - 8)),
+            plain};
   }
   friend bool operator==(const segment_view&, const segment_view&) = default;
 
-  TAMIS_INLINE void prefetch(std::uint64_t cell) const {
-    prefetch_read(headers + cell / 64 * block_headers<false>::bytes_each);
-    prefetch_read(slots + cell / 64 * 64);
+  TAMIS_INLINE std::uint64_t cell_of(std::uint64_t place) const { return place >> cell_shift & low_mask(cell_bits); }
+  // The 64 bits of the stream behind the cell; `beyond`: those behind the fine place.
+  TAMIS_INLINE std::uint64_t following(std::uint64_t place, std::uint64_t beyond) const {
+    return place << (64 - cell_shift) | beyond >> cell_shift;
   }
-  TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
-    if (!plain) return segment->contains(cell, following);
+
+  TAMIS_INLINE void prefetch(std::uint64_t place) const {
+    const std::uint64_t block = cell_of(place) / 64;
+    prefetch_read(headers + block * block_headers<false>::bytes_each);
+    if (plain) prefetch_read(slots + block * 64);
+    prefetch_rests(block);
+  }
+  TAMIS_INLINE void prefetch_rests(std::uint64_t block) const { prefetch_read(rests + block * rest_bytes); }
+  TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
+    prefetch_rests(cell_of(place) / 64);  // a positive will want them, but would learn that too late
+    return contains_prefetched(place, beyond);
+  }
+  TAMIS_INLINE bool contains_prefetched(std::uint64_t place, std::uint64_t beyond) const {
+    if (!plain) return contains_slowly(place, beyond);
+    const std::uint64_t cell = cell_of(place);
     const auto run = rank_select<>::find_near(block_headers<false>::read(headers, cell / 64), cell);
-    const std::uint64_t asked = following >> (64 - width);
+    const std::uint64_t asked = place >> payload_shift;
     const std::uint64_t near = agree_above_last_one(slots + run.block * 64, static_cast<std::uint8_t>(asked)) & run.slots;
-    if (near == 0) return run.leaves && segment->contains(cell, following);
+    if (near == 0) return (run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
     // Candidates in the order of the slots: an escape is met before its chunks.
     const std::uint64_t slot = slot_at(run.block * 64 + static_cast<unsigned>(std::countr_zero(near)));
-    if (slot != entry_code::escape && entry_code::slot_matches(slot, asked)) return true;
-    return segment->confirm(run, near, cell, following);
+    if (slot != entry_code::escape && entry_code::slot_matches(slot, asked & low_mask(width))) return true;
+    return contains_slowly(place, beyond);
   }
+  TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
+    return segment->contains(cell_of(place), following(place, beyond));
+  }
+  TAMIS_INLINE bool is_marked(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_marked(marks, cell); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
     if (width == 8) return slots[i];
     return slot_values::rest_at(rests, i, width) << 8 | slots[i];
@@ -69,11 +97,11 @@ class segment_directory {
     swap(other);
     return *this;
   }
-  segment_directory(const segment_directory& other) : roots_(other.roots_), depth_(other.depth_) {
+  segment_directory(const segment_directory& other) : roots_(other.roots_), depth_(other.depth_), fine_bits_(other.fine_bits_) {
     owned_.reserve(other.owned_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
       owned_.push_back(std::make_unique<prefix_segment>(segment));
-      places_.insert(places_.end(), other.places_of(at), segment_view::of(*owned_.back()));
+      places_.insert(places_.end(), other.places_of(at), view_of(*owned_.back()));
     });
   }
   segment_directory& operator=(const segment_directory& other) {
@@ -85,12 +113,12 @@ class segment_directory {
   // One segment per root.
   static segment_directory of_roots(std::vector<prefix_segment> segments) {
     segment_directory made;
-    made.roots_ = segments.size();
+    made.set_roots(segments.size());
     made.owned_.reserve(segments.size());
     made.places_.reserve(segments.size());
     for (prefix_segment& segment : segments) {
       made.owned_.push_back(std::make_unique<prefix_segment>(std::move(segment)));
-      made.places_.push_back(segment_view::of(*made.owned_.back()));
+      made.places_.push_back(made.view_of(*made.owned_.back()));
     }
     return made;
   }
@@ -101,13 +129,17 @@ class segment_directory {
   std::uint64_t size() const { return places_.size(); }
   std::uint64_t bits() const { return 8 * (places_.size() * sizeof(segment_view) + owned_.size() * sizeof(void*)); }
 
+  // A fine place is the root and then so many bits of the stream: as many as there is room for below 2^63.
+  TAMIS_INLINE unsigned fine_bits() const { return fine_bits_; }
+
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
+  TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> (fine_bits() - depth_); }
   // After a segment has got other memory, or its first elder.
   void refresh(std::uint64_t at) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_place(at));
-    std::fill_n(first, places_of(at), segment_view::of(*places_[at].segment));
+    std::fill_n(first, places_of(at), view_of(*places_[at].segment));
   }
 
   // How many neighbouring places a segment has, and the first of them.
@@ -138,8 +170,8 @@ class segment_directory {
     const std::uint64_t first = first_place(at);
     const std::uint64_t half = places_of(at) / 2;
     *places_[at].segment = std::move(halves.first);
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), half, segment_view::of(*places_[at].segment));
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, segment_view::of(*upper));
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), half, view_of(*places_[at].segment));
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, view_of(*upper));
     owned_.push_back(std::move(upper));
   }
 
@@ -198,9 +230,16 @@ class segment_directory {
   // More places than any directory of segments that hold at least a key per place would need.
   static constexpr std::uint64_t most_places = std::uint64_t{1} << 40;
 
+  void set_roots(std::uint64_t roots) {
+    roots_ = roots;
+    fine_bits_ = 63 - std::min(63u, static_cast<unsigned>(std::bit_width(roots)));
+  }
+  segment_view view_of(prefix_segment& segment) const { return segment_view::of(segment, fine_bits()); }
+
   void swap(segment_directory& other) noexcept {
     std::swap(roots_, other.roots_);
     std::swap(depth_, other.depth_);
+    std::swap(fine_bits_, other.fine_bits_);
     owned_.swap(other.owned_);
     places_.swap(other.places_);
   }
@@ -216,6 +255,7 @@ class segment_directory {
   // Where segments that lie in order stand. False if their depths do not make whole trees.
   bool place_all() {
     depth_ = 0;
+    set_roots(roots_);
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
     places_.clear();
     if (roots_ == 0 || roots_ > owned_.size() || roots_ > most_places >> depth_) return false;
@@ -223,8 +263,9 @@ class segment_directory {
     if (roots_ << depth_ > owned_.size() << most_extra_depth) return false;
     for (const auto& segment : owned_) {
       const std::uint64_t places = std::uint64_t{1} << (depth_ - segment->depth());
-      if (places_.size() % places != 0 || places_.size() + places > roots_ << depth_) return false;
-      places_.insert(places_.end(), places, segment_view::of(*segment));
+      if (segment->place_bits() >= fine_bits() || places_.size() % places != 0 || places_.size() + places > roots_ << depth_)
+        return false;
+      places_.insert(places_.end(), places, view_of(*segment));
     }
     return places_.size() == roots_ << depth_;
   }
@@ -232,9 +273,7 @@ class segment_directory {
  public:
   status validate() const {
     for (const segment_view& view : places_) {
-      segment_view now = segment_view::of(*view.segment);
-      now.plain = now.plain && view.plain;  // losing the last elder is not noticed
-      if (!(now == view)) return error{"the directory has an old view of a segment"};
+      if (!(view_of(*view.segment) == view)) return error{"the directory has an old view of a segment"};
     }
     return {};
   }
@@ -252,6 +291,7 @@ class segment_directory {
  private:
   std::uint64_t roots_ = 0;
   unsigned depth_ = 0;  // D
+  unsigned fine_bits_ = 63;
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
 };

@@ -125,41 +125,45 @@ class segment_growth {
     for (prefix_segment& to : into) builders.emplace_back(to);
     const unsigned cell_bits = into[0].cell_bits_;
     for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
+    std::array<std::uint64_t, longest_plain> values;
     for (run_cursor<rank_select<>> at(from.table_); at; at.next()) {
       const std::uint64_t wide = 2 * at.quotient();
       builder& to = builders[wide >> cell_bits];
       const std::uint64_t cell = wide & (to.segment().cells() - 1);
-      const auto ones = plain_ones(from, at.run());
-      if (!(ones ? spread_plain(from, at.run(), *ones, to, cell)
-                 : spread_any(from, at.quotient(), at.run(), to, cell, resolve))) {
+      const slot_range run = at.run();
+      const auto ones = plain_ones(from, run, values);
+      if (!(ones ? spread_plain(std::span(values).first(run.size()), *ones, from.table_.width(), to, cell)
+                 : spread_any(from, at.quotient(), run, to, cell, resolve))) {
         return false;
       }
     }
     return true;
   }
 
-  // How many entries of a run have a one to give; none unless every slot is an entry that has a bit to give.
-  TAMIS_INLINE static std::optional<std::uint64_t> plain_ones(const prefix_segment& from, slot_range run) {
+  // Reads a run and says how many entries have a one to give; none unless every slot is an entry that has a bit to give.
+  static constexpr std::uint64_t longest_plain = 32;
+  TAMIS_INLINE static std::optional<std::uint64_t> plain_ones(const prefix_segment& from, slot_range run,
+                                                              std::array<std::uint64_t, longest_plain>& values) {
     const unsigned width = from.table_.width();
+    if (run.size() > longest_plain) return std::nullopt;
     std::uint64_t ones = 0;
-    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-      const std::uint64_t value = from.table_.value(slot);
+    for (std::uint64_t i = 0; i < run.size(); ++i) {
+      const std::uint64_t value = from.table_.value(run.first + i);
+      values[i] = value;
       if ((value & low_mask(width - 1)) == 0) return std::nullopt;  // an escape or a void
       ones += value >> (width - 1);
     }
     return ones;
   }
-  TAMIS_INLINE static bool spread_plain(const prefix_segment& from, slot_range run, std::uint64_t ones, builder& to,
+  TAMIS_INLINE static bool spread_plain(std::span<const std::uint64_t> values, std::uint64_t ones, unsigned width, builder& to,
                                         std::uint64_t cell) {
-    const auto first = to.append(cell, run.size() - ones);
+    const auto first = to.append(cell, values.size() - ones);
     if (!first) return false;
     const auto second = to.append(cell + 1, ones);
     if (!second) return false;
     std::uint64_t next[2] = {first->first, second->first};
-    const unsigned width = from.table_.width();
     const unsigned wider = to.segment().table_.width() - width;
-    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-      const std::uint64_t value = from.table_.value(slot);
+    for (const std::uint64_t value : values) {
       to.set(next[value >> (width - 1)]++, (value & low_mask(width - 1)) << 1 << wider);
     }
     return true;

@@ -1,0 +1,81 @@
+// Lookups take a short way that reads views of segments; counting takes the long one. They agree.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tamis/batch/pipeline.hpp"
+#include "tamis/filter/evergreen.hpp"
+#include "tamis/remote/memory_remote.hpp"
+#include "tests/support/keys.hpp"
+
+namespace tamis::test {
+namespace {
+
+// Single and batched lookups of all of them; answers how many were positive.
+std::uint64_t agreeing_positives(const evergreen& f, const std::vector<digest>& asked) {
+  const auto answers = std::make_unique<bool[]>(asked.size());
+  contains_many(f, std::span<const digest>(asked), std::span(answers.get(), asked.size()));
+  std::uint64_t yes = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const bool truth = f.count(asked[i]) != 0;
+    EXPECT_EQ(f.contains(asked[i]), truth) << i;
+    EXPECT_EQ(answers[i], truth) << i;
+    yes += truth;
+  }
+  return yes;
+}
+
+class evergreen_lookup : public ::testing::TestWithParam<unsigned> {  // F
+ protected:
+  evergreen f_ = evergreen::create({.capacity = 60,
+                                    .fpr = 0.01,
+                                    .options = {{"fingerprint", std::to_string(GetParam())},
+                                                {"segment", "64"},
+                                                {"fingerprints", "fixed"},
+                                                {"generations", "0"}}})
+                     .value();
+};
+
+TEST_P(evergreen_lookup, agrees_while_the_filter_grows_adapts_and_shrinks) {
+  memory_remote stored;
+  const std::vector<digest> in = keys(4000);
+  const std::vector<digest> asked = strangers(4000);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    stored.insert(in[i]);
+    ASSERT_EQ(f_.insert(in[i], stored), insert_result::inserted);
+    if (i % 1000 == 999) agreeing_positives(f_, asked);
+    for (std::size_t k = i; k < i + 30; ++k) {
+      const digest d = asked[k % asked.size()];
+      if (f_.contains(d)) f_.adapt(d, stored);
+    }
+  }
+  EXPECT_EQ(agreeing_positives(f_, in), in.size());
+  agreeing_positives(f_, asked);
+  for (std::size_t i = 0; i < 3800; ++i) f_.erase(in[i]);
+  EXPECT_GT(f_.contract(), 0u);
+  const std::vector<digest> left(in.begin() + 3800, in.end());
+  EXPECT_EQ(agreeing_positives(f_, left), left.size());
+  agreeing_positives(f_, asked);
+}
+
+// Without a store entries run out of bits after F doublings: then their elders answer for many cells.
+TEST_P(evergreen_lookup, agrees_where_entries_have_run_out_of_bits) {
+  const std::vector<digest> in = keys(50);
+  for (const digest d : in) f_.insert(d);
+  for (unsigned i = 0; i < std::min(GetParam() + 3, 13u); ++i) {
+    ASSERT_TRUE(f_.expand().ok());
+    EXPECT_EQ(agreeing_positives(f_, in), in.size());
+    agreeing_positives(f_, strangers(2000));
+  }
+  for (std::size_t i = 0; i < in.size(); i += 2) f_.rejuvenate(in[i]);
+  EXPECT_EQ(agreeing_positives(f_, in), in.size());
+  for (std::size_t i = 0; i < in.size(); i += 3) f_.erase(in[i]);
+  agreeing_positives(f_, in);
+  agreeing_positives(f_, strangers(2000));
+}
+
+INSTANTIATE_TEST_SUITE_P(, evergreen_lookup, ::testing::Values(1, 6, 7, 8, 9, 12, 20, 40, 56));
+
+}  // namespace
+}  // namespace tamis::test
