@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/base/prepared_memory.hpp"
+
 namespace tamis {
 namespace {
 
@@ -62,6 +64,10 @@ class part_pool {
     const std::lock_guard lock(mutex_);
     in_use_ += bytes;
   }
+  void add_spare(void* region) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(reinterpret_cast<std::uintptr_t>(region));
+  }
   // False if the part is none of the pool's.
   bool release(void* part, std::uint64_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
@@ -81,9 +87,9 @@ class part_pool {
     return true;
   }
 
- private:
   static constexpr std::uint64_t region_bytes = 4 * huge_page_bytes;
 
+ private:
   static std::uintptr_t region_of(const void* part) {
     return reinterpret_cast<std::uintptr_t>(part) & ~(static_cast<std::uintptr_t>(region_bytes) - 1);
   }
@@ -102,7 +108,9 @@ class part_pool {
         give_back(current_);
         parts_.erase(full);
       }
-      current_ = reinterpret_cast<std::uintptr_t>(map_aligned(region_bytes, region_bytes));
+      if (spare_.empty()) spare_.push_back(reinterpret_cast<std::uintptr_t>(map_aligned(region_bytes, region_bytes)));
+      current_ = spare_.back();
+      spare_.pop_back();
       used_ = 0;
     }
     void* part = reinterpret_cast<void*>(current_ + used_);
@@ -118,6 +126,7 @@ class part_pool {
   std::uint64_t in_use_ = 0;
   std::uintptr_t current_ = 0;  // the region that fresh parts come from, and how much of it they have
   std::uint64_t used_ = 0;
+  std::vector<std::uintptr_t> spare_;                 // regions that were prepared
   std::map<std::uintptr_t, std::uint64_t> parts_;     // in use, per region
   std::map<std::uint64_t, std::vector<void*>> free_;  // per size
 };
@@ -163,6 +172,15 @@ void release_zeroed(void* memory, std::uint64_t bytes) noexcept {
   }
   const std::uint64_t rounded = round_up(bytes, cache_line_bytes);
   if (!is_part(rounded) || !parts().release(memory, rounded)) std::free(memory);
+}
+
+void prepare_small_tables(std::uint64_t bytes) {
+  if (!pools_parts) return;
+  for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) {
+    void* region = map_aligned(part_pool::region_bytes, part_pool::region_bytes);
+    for (std::uint64_t at = 0; at < part_pool::region_bytes; at += 4096) static_cast<volatile char*>(region)[at] = 0;
+    parts().add_spare(region);
+  }
 }
 
 std::string format_bytes(std::uint64_t bytes) {

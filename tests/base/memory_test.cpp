@@ -1,6 +1,7 @@
 #include "tamis/base/memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/base/prepared_memory.hpp"
 #include "tamis/base/random.hpp"
 #include "tests/support/bytes.hpp"
 
@@ -93,6 +95,33 @@ TEST(zeroed_array, parts_are_made_and_freed_by_many_threads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// What was prepared is not found again page by page: 12 MiB of parts would be six huge pages, or thousands of small ones.
+TEST(zeroed_array, parts_of_prepared_memory_need_no_page_faults) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "parts are allocated one by one under this sanitizer";
+#endif
+  const auto faults = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_minflt;
+  };
+  constexpr std::uint64_t part = 20'000;
+  std::vector<zeroed_array<std::uint8_t>> parts;
+  parts.reserve(1000);
+  const auto take = [&](std::uint64_t bytes) {
+    for (std::uint64_t taken = 0; taken < bytes; taken += part) {
+      parts.push_back(zeroed_array<std::uint8_t>::make(part).value());
+      std::fill(parts.back().begin(), parts.back().end(), std::uint8_t{1});
+    }
+  };
+  take(5u << 20);  // from here on there are enough parts to share regions
+  prepare_small_tables(24u << 20);
+  take(4u << 20);  // uses up the region that was begun before
+  const long before = faults();
+  take(8u << 20);
+  EXPECT_LE(faults() - before, 3);  // the bookkeeping may need one
 }
 
 TEST(zeroed_array, copies_are_independent) {
