@@ -24,6 +24,7 @@ std::vector<std::string> names_of(const capabilities& can) {
   if (can.adapt) names.emplace_back("adapt");
   if (can.expand) names.emplace_back("expand");
   if (can.merge) names.emplace_back("merge");
+  if (can.rejuvenate) names.emplace_back("rejuvenate");
   return names;
 }
 

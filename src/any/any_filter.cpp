@@ -53,12 +53,22 @@ erase_result any_model::erase(digest d) {
 
 std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
 
-status any_filter::merge(const any_filter& other) {
+status any_filter::may_merge(const any_filter& other) const {
   if (info().id != other.info().id) {
     return error{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) + " filter cannot be merged"};
   }
   if (hash_.identity() != other.hash_.identity()) return error{"the two filters use different hash functions or seeds"};
+  return {};
+}
+
+status any_filter::merge(const any_filter& other) {
+  TAMIS_CHECK(may_merge(other));
   return model_->merge(*other.model_);
+}
+
+status any_filter::merge(const any_filter& other, const remote_ref& stored) {
+  TAMIS_CHECK(may_merge(other));
+  return model_->merge(*other.model_, stored);
 }
 
 status any_filter::save(byte_sink& sink) const {

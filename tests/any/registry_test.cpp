@@ -59,9 +59,9 @@ TEST(registry, added_filter_works_like_the_others) {
 
 TEST(registry, capabilities_follow_from_the_operations) {
   const capabilities all = entry_of<test::toy_everything>().can;
-  EXPECT_TRUE(all.erase && all.count && all.adapt && all.expand && all.merge);
+  EXPECT_TRUE(all.erase && all.count && all.adapt && all.expand && all.merge && all.rejuvenate);
   const capabilities none = entry_of<test::toy_minimal>().can;
-  EXPECT_FALSE(none.erase || none.count || none.adapt || none.expand || none.merge);
+  EXPECT_FALSE(none.erase || none.count || none.adapt || none.expand || none.merge || none.rejuvenate);
 }
 
 // Adapts out of memory of its own, without a remote.

@@ -1,6 +1,7 @@
 // Merging and expanding lose no key; what does not fit together is refused with nothing changed.
 
 #include "tests/conformance/cases.hpp"
+#include "tests/support/remote.hpp"
 
 namespace tamis::test {
 namespace {
@@ -34,6 +35,28 @@ TEST_P(merging, with_an_empty_filter_changes_no_answer) {
   EXPECT_TRUE(contains_all(g, keys(1000)));
   const std::vector<digest> asked = strangers(20000);
   EXPECT_EQ(count_positives(f, asked), count_positives(make_full(1000), asked));
+}
+
+// After both have adapted, which some filters cannot merge without a remote.
+TEST_P(merging, with_a_remote_has_the_keys_of_both) {
+  any_filter f = make(1000, 0.05);
+  any_filter g = make(1000, 0.05);
+  multiset_remote truth;
+  for (const digest d : insert_all(f, keys(400))) truth.insert(d);
+  for (const digest d : insert_all(g, keys(400, 400))) truth.insert(d);
+  for (const digest d : strangers(5000)) {
+    for (any_filter* told : {&f, &g}) {
+      if (!can().adapt || !told->contains(d)) continue;
+      const auto from = told == &f ? keys(400) : keys(400, 400);
+      told->adapt(d, remote_ref(multiset_remote(from)));
+    }
+  }
+  const byte_vector other = g.save_bytes();
+  const status merged = f.merge(g, remote_ref(truth));
+  ASSERT_TRUE(merged.ok()) << merged.message();
+  EXPECT_TRUE(contains_all(f, keys(800)));
+  EXPECT_EQ(f.keys(), 800u);
+  EXPECT_TRUE(unchanged(g, other));
 }
 
 TEST_P(merging, goes_on_with_inserting) {

@@ -53,6 +53,8 @@ class any_model {
   virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
   virtual status expand() = 0;
   virtual status merge(const any_model& other) = 0;
+  virtual status merge(const any_model& other, const remote_ref& stored) = 0;
+  virtual void rejuvenate_many(std::span<const digest> digests) = 0;
 };
 
 class any_filter {
@@ -84,6 +86,9 @@ class any_filter {
   std::uint64_t count(digest d) const;                                                         // Requires: can().count
   adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }  // Requires: can().adapt
   status expand() { return model_->expand(); }                                                 // Requires: can().expand
+  // After a true positive: the caller knows that the key is in.  Requires: can().rejuvenate
+  void rejuvenate(digest d) { model_->rejuvenate_many(std::span(&d, 1)); }
+  void rejuvenate_many(std::span<const digest> digests) { model_->rejuvenate_many(digests); }
 
   // Keys: integers, strings, bytes.
   template <class Key>
@@ -112,6 +117,9 @@ class any_filter {
 
   // Everything in `other` is in this one afterwards. An error, and no change, if kind, hash, seed or shape differ.
   status merge(const any_filter& other);
+  // The same with a remote that holds all keys of both. A telescoping filter that has adapted may need it; one that grows gives
+  // the entries back what they have forgotten. Filters that have no use for it merge without.
+  status merge(const any_filter& other, const remote_ref& stored);
 
   std::uint64_t keys() const { return model_->keys(); }
   std::uint64_t capacity() const { return model_->capacity(); }
@@ -124,6 +132,8 @@ class any_filter {
   std::vector<std::byte> save_bytes() const;
 
  private:
+  status may_merge(const any_filter& other) const;
+
   std::unique_ptr<any_model> model_;
   hasher hash_;
 };

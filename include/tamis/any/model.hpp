@@ -74,11 +74,22 @@ class model final : public any_model {
   }
   status merge(const any_model& other) override {
     if constexpr (mergeable<F>) {
-      const auto* same = dynamic_cast<const model*>(&other);
-      if (same == nullptr) return error{"the two filters were made by different builds of " + std::string(F::info.id)};
-      return filter_.merge(same->filter_);
+      return with_same(other, [this](const F& f) { return filter_.merge(f); });
     }
     return error{std::string(F::info.id) + " filters cannot be merged"};
+  }
+  status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (mergeable_with_remote<F>) {
+      return with_same(other, [&](const F& f) { return filter_.merge(f, stored); });
+    }
+    return merge(other);
+  }
+  void rejuvenate_many([[maybe_unused]] std::span<const digest> digests) override {
+    if constexpr (rejuvenating<F>) {
+      tamis::rejuvenate_many(filter_, digests);
+    } else {
+      unable(0);
+    }
   }
 
  private:
@@ -86,6 +97,13 @@ class model final : public any_model {
   static T unable(T answer) {
     assert(!"the filter does not have this capability");
     return answer;
+  }
+
+  template <class Use>
+  static status with_same(const any_model& other, Use use) {
+    const auto* same = dynamic_cast<const model*>(&other);
+    if (same == nullptr) return error{"the two filters were made by different builds of " + std::string(F::info.id)};
+    return use(same->filter_);
   }
 
   F filter_;

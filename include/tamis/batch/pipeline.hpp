@@ -174,4 +174,10 @@ std::size_t erase_many(F& f, std::span<const digest> digests, std::span<bool> ou
   return erased;
 }
 
+// Rejuvenates in order.  Requires: all of them are in.
+template <rejuvenating F>
+void rejuvenate_many(F& f, std::span<const digest> digests) {
+  detail::update_all(f, digests, [&](std::size_t i) { f.rejuvenate(digests[i]); });
+}
+
 }  // namespace tamis::inline TAMIS_LEVEL

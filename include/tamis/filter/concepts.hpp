@@ -10,6 +10,8 @@
 //   count     at least the number of copies that are in
 //   adapt     after a "maybe" that was wrong; never makes a stored key disappear. What is not `fixed` has changed nothing, with
 //             one exception that has to be asked for: the blind switch of abf changes a word and then sees
+//   rejuvenate  after a "maybe" that was right; the caller promises that the key is in. No key disappears, and the filter accepts
+//             no more than before
 //   merge     afterwards everything that was in either is in this one; an error, and no change, if the two do not fit together.
 //             Requires: both were filled through the same hasher (any_filter checks that)
 //   expected_fpr   the rate that the present content gives, not the one that was asked for
@@ -88,17 +90,30 @@ concept mergeable = filter<F> && requires(F f, const F other) {
   { f.merge(other) } -> std::same_as<status>;
 };
 
+// Merges better, or at all, with a remote at hand that holds all keys of both.
+template <class F>
+concept mergeable_with_remote = filter<F> && requires(F f, const F other, remote_ref stored) {
+  { f.merge(other, stored) } -> std::same_as<status>;
+};
+
+// Learns from a "maybe" that was right: what it has forgotten of a key while it grew, the key tells it again.
+template <class F>
+concept rejuvenating = filter<F> && requires(F f, digest d) {
+  { f.rejuvenate(d) } -> std::same_as<void>;
+};
+
 struct capabilities {
   bool erase = false;
   bool count = false;
   bool adapt = false;
   bool expand = false;
   bool merge = false;
+  bool rejuvenate = false;
 };
 
 template <filter F>
 constexpr capabilities capabilities_of() {
-  return {erasable<F>, counting<F>, adaptive<F>, expandable<F>, mergeable<F>};
+  return {erasable<F>, counting<F>, adaptive<F>, expandable<F>, mergeable<F>, rejuvenating<F>};
 }
 
 }  // namespace tamis

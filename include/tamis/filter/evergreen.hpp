@@ -102,6 +102,13 @@ class evergreen {
 
   // All entries of both.
   status merge(const evergreen& other);
+  // Then renews those that are older than `generations` doublings. The remote holds all keys of both.
+  template <remote R>
+  status merge(const evergreen& other, const R& stored) {
+    TAMIS_CHECK(merge(other));
+    rejuvenate_all(stored, generations_);
+    return {};
+  }
 
   // Calls visit(prefix, count) for all entries, in the order of their digests.
   template <class Visit>
