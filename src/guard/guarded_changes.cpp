@@ -94,6 +94,7 @@ void guarded_store::parts::uncover(const std::vector<change>& changes) {
   for (const change& c : changes) {
     if (is_put(c) || !c.stored) continue;
     stripe& where = home(c.hash);
+    where.erases.fetch_add(1);
     if (!can_erase_) {
       bump(where.counts.left_behind);
     } else if (where.filter) {

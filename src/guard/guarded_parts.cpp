@@ -50,6 +50,7 @@ guard_stats guarded_store::parts::stats() const {
     sum.adaptations += counts.adaptations.load(relaxed);
     sum.unfixable += counts.unfixable.load(relaxed);
     sum.adaptations_left += counts.adaptations_left.load(relaxed);
+    sum.rejuvenations += counts.rejuvenations.load(relaxed);
     sum.left_behind += counts.left_behind.load(relaxed);
     sum.rebuilds += counts.rebuilds.load(relaxed);
   }

@@ -56,6 +56,7 @@ class guarded_store::parts {
   struct query {
     digest hash;
     std::uint64_t inserts = 0;  // of the stripe, before its filter was asked
+    std::uint64_t erases = 0;   // the same
     std::size_t index = 0;      // in its batch
     stripe::answer answered = stripe::answer::maybe;
   };
@@ -87,6 +88,7 @@ class guarded_store::parts {
   void judge(const query& asked, std::string_view key, bool found);
   void adapt(const query& asked, std::string_view key);
   void adapt_locked(stripe& where, digest hash);
+  void rejuvenate(const query& asked);
 
   // Filters, with room for that many new keys.  Requires: the stripe's `writing` is held.
   status rebuild(std::uint32_t index, std::uint64_t room, const std::function<bool()>& go_on);
@@ -121,6 +123,7 @@ class guarded_store::parts {
   bool can_adapt_ = false;
   bool can_erase_ = false;
   bool can_expand_ = false;
+  bool can_rejuvenate_ = false;
 
   std::atomic<bool> broken_ = false;  // a write failed: its outcome is unknown
   std::atomic<std::uint64_t> keys_ = 0;

@@ -7,7 +7,7 @@ namespace tamis {
 result<std::optional<std::string>> guarded_store::parts::get(std::string_view key) {
   const digest hash = options_.hash(key);
   const stripe& where = home(hash);
-  query asked{hash, where.inserts.load()};
+  query asked{hash, where.inserts.load(), where.erases.load()};
   asked.answered = where.ask(map_.local(hash));
   bump(where.counts.queries);
   if (asked.answered == stripe::answer::no) {
@@ -24,7 +24,7 @@ std::vector<guarded_store::parts::query> guarded_store::parts::sift(std::span<co
   std::vector<std::vector<query>> of_stripe(map_.count());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const digest hash = options_.hash(keys[i].text());
-    of_stripe[map_.index(hash)].push_back({hash, home(hash).inserts.load(), i});
+    of_stripe[map_.index(hash)].push_back({hash, home(hash).inserts.load(), home(hash).erases.load(), i});
   }
   std::vector<query> left;
   std::vector<digest> locals;
@@ -86,7 +86,7 @@ void guarded_store::parts::judge(const query& asked, std::string_view key, bool 
   stripe_counts& counts = home(asked.hash).counts;
   bump(counts.store_reads);
   if (asked.answered == stripe::answer::unknown) return bump(counts.unguarded);
-  if (found) return;
+  if (found) return can_rejuvenate_ ? rejuvenate(asked) : void();
   bump(repeats_.again(asked.hash) ? counts.repeated_wrong : counts.first_wrong);
   if (can_adapt_) adapt(asked, key);
 }
@@ -102,6 +102,15 @@ void guarded_store::parts::adapt(const query& asked, std::string_view key) {
     if (!came || *came) return;
   }
   adapt_locked(where, asked.hash);
+}
+
+// A key that has been erased since may have nothing in the filter, so that this would take another's entry.
+void guarded_store::parts::rejuvenate(const query& asked) {
+  stripe& where = home(asked.hash);
+  const std::unique_lock lock(where.writing, std::try_to_lock);
+  if (!lock || where.erases.load() != asked.erases || !where.filter) return;
+  where.change([&](auto& filter) { filter->rejuvenate(map_.local(asked.hash)); });
+  bump(where.counts.rejuvenations);
 }
 
 void guarded_store::parts::adapt_locked(stripe& where, digest hash) {

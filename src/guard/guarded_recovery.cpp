@@ -68,6 +68,7 @@ status guarded_store::parts::recover() {
   can_adapt_ = entry->can.adapt;
   can_erase_ = entry->can.erase;
   can_expand_ = entry->can.expand;
+  can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
   TAMIS_TRY([[maybe_unused]] const any_filter possible, maker_.make(maker_.capacity()));  // bad parameters are the caller's
   if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
     std::error_code ignored;  // a snapshot will say what is wrong

@@ -44,7 +44,7 @@ class stripe_map {
 
 struct stripe_counts {
   std::atomic<std::uint64_t> queries, negatives, first_wrong, repeated_wrong, unguarded, store_reads;
-  std::atomic<std::uint64_t> adaptations, unfixable, adaptations_left, left_behind, rebuilds;
+  std::atomic<std::uint64_t> adaptations, unfixable, adaptations_left, rejuvenations, left_behind, rebuilds;
 };
 
 // Nobody waits for a count, and none orders anything.
@@ -62,6 +62,7 @@ struct alignas(64) stripe {
   std::uint64_t number = 0;                // of the last record; guarded by `writing`
   std::uint64_t trimmed = 0;               // records before this one were trimmed; guarded by the lock of snapshots
   std::atomic<std::uint64_t> inserts = 0;  // tells whether a key may have come between a lookup and a lock
+  std::atomic<std::uint64_t> erases = 0;   // the same for a key that may have gone
   mutable stripe_counts counts{};
 
   enum class answer { no, maybe, unknown };

@@ -44,6 +44,8 @@ struct guard_options {
   std::uint64_t snapshot_least = 10'000;
   double snapshot_share = 0.25;
 
+  bool rejuvenate = true;  // after a true positive, a filter that can is told the key's bits again; a busy stripe is left alone
+
   bool background_rebuild = true;               // false: open returns only when the filter is there
   std::uint32_t remembered_mistakes = 1 << 16;  // slots for telling repeated false positives from first-time ones; 8 bytes each
 
@@ -73,6 +75,7 @@ struct guard_stats {
   std::uint64_t adaptations = 0;
   std::uint64_t unfixable = 0;         // mistakes that the filter could not fix
   std::uint64_t adaptations_left = 0;  // given up because a writer held the stripe
+  std::uint64_t rejuvenations = 0;     // true positives that the filter was told of
   std::uint64_t left_behind = 0;       // erased from the store, still in a filter that cannot erase
   std::uint64_t rebuilds = 0;          // of stripes
   std::uint64_t snapshots = 0;
