@@ -18,6 +18,17 @@ extern const experiment ascf_space;
 extern const experiment ascf_speed_20;
 extern const experiment ascf_speed_22;
 extern const experiment ascf_speed_24;
+extern const experiment evergreen_both_18;
+extern const experiment evergreen_both_22;
+extern const experiment evergreen_churn;
+extern const experiment evergreen_growth_20;
+extern const experiment evergreen_growth_22;
+extern const experiment evergreen_growth_24;
+extern const experiment evergreen_growth_26;
+extern const experiment evergreen_pauses_20;
+extern const experiment evergreen_pauses_24;
+extern const experiment evergreen_replay;
+extern const experiment evergreen_static;
 extern const experiment taf_active_set;
 extern const experiment taf_adversary;
 extern const experiment taf_power_law;
@@ -27,10 +38,13 @@ extern const experiment taf_traces;
 
 std::span<const experiment* const> experiments() {
   static constexpr const experiment* all[] = {
-      &abf_decimation, &abf_synthetic, &abf_traces,     &abf_variants,  &acf_adversaries, &acf_omega,
-      &acf_support,    &acf_traces,    &ascf_fixed,     &ascf_load,     &ascf_load_24,    &ascf_sizes,
-      &ascf_space,     &ascf_speed_20, &ascf_speed_22,  &ascf_speed_24, &taf_active_set,  &taf_adversary,
-      &taf_power_law,  &taf_selectors, &taf_throughput, &taf_traces};
+      &abf_decimation,      &abf_synthetic,       &abf_traces,          &abf_variants,        &acf_adversaries,
+      &acf_omega,           &acf_support,         &acf_traces,          &ascf_fixed,          &ascf_load,
+      &ascf_load_24,        &ascf_sizes,          &ascf_space,          &ascf_speed_20,       &ascf_speed_22,
+      &ascf_speed_24,       &evergreen_both_18,   &evergreen_both_22,   &evergreen_churn,     &evergreen_growth_20,
+      &evergreen_growth_22, &evergreen_growth_24, &evergreen_growth_26, &evergreen_pauses_20, &evergreen_pauses_24,
+      &evergreen_replay,    &evergreen_static,    &taf_active_set,      &taf_adversary,       &taf_power_law,
+      &taf_selectors,       &taf_throughput,      &taf_traces};
   return all;
 }
 

@@ -1,0 +1,85 @@
+#pragma once
+
+// Filters of the evergreen experiments: any filters of the registry, each beside the truth. One that is not there is left out.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/experiment.hpp"
+#include "tamis/any/registry.hpp"
+#include "tamis/base/random.hpp"
+#include "tamis/remote/memory_remote.hpp"
+
+namespace tamis::lab {
+
+struct contestant {
+  std::string name;  // in the table
+  std::string id;
+  option_list options = {};
+  bool has_remote = true;  // may it ask the store, when it adapts and when it grows?
+};
+
+// A filter and how often it was wrong. The remote holds what the filter holds.
+class contest_filter {
+ public:
+  contest_filter(contestant who, any_filter f) : who_(std::move(who)), filter_(std::move(f)) {}
+
+  const std::string& name() const { return who_.name; }
+  any_filter& filter() { return filter_; }
+  double bits_per_key() const { return static_cast<double>(filter_.bits().fast) / static_cast<double>(filter_.keys()); }
+
+  bool insert(digest d, const memory_remote& stored) {
+    const insert_result how = who_.has_remote ? filter_.insert(d, remote_ref(stored)) : filter_.insert(d);
+    return how == insert_result::inserted;
+  }
+  void erase(digest d, const memory_remote& stored) {
+    who_.has_remote ? filter_.erase(d, remote_ref(stored)) : filter_.erase(d);
+  }
+  // A query of a key that is not in. A wrong answer is reported, if the filter learns.
+  bool ask(digest d, const memory_remote& stored) {
+    const bool wrong = filter_.contains(d);
+    if (wrong && who_.has_remote && filter_.can().adapt) filter_.adapt(d, remote_ref(stored));
+    wrong_ += wrong;
+    ++asked_;
+    return wrong;
+  }
+  // The share of wrong answers since the last call.
+  double take_rate() {
+    const double rate = asked_ == 0 ? 0.0 : static_cast<double>(wrong_) / static_cast<double>(asked_);
+    wrong_ = asked_ = 0;
+    return rate;
+  }
+
+ private:
+  contestant who_;
+  any_filter filter_;
+  std::uint64_t wrong_ = 0;
+  std::uint64_t asked_ = 0;
+};
+
+// Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen's then have 8 bits.
+inline constexpr double contest_bits = 13.2;
+
+inline result<std::vector<contest_filter>> contest(const std::vector<contestant>& all, std::uint64_t capacity,
+                                                   double bits_per_key = contest_bits) {
+  std::vector<contest_filter> made;
+  for (const contestant& who : all) {
+    if (!registry::builtin().find(who.id)) continue;
+    filter_params params{.capacity = capacity, .options = who.options};
+    params.bits_per_key = bits_per_key;
+    TAMIS_TRY(any_filter f, any_filter::create(who.id, params));
+    made.emplace_back(who, std::move(f));
+  }
+  return made;
+}
+// With fingerprints of a given length, for filters that begin small.
+inline result<contest_filter> beginner(const contestant& who, std::uint64_t capacity) {
+  TAMIS_TRY(any_filter f, any_filter::create(who.id, {.capacity = capacity, .fpr = 0.004, .options = who.options}));
+  return contest_filter(who, std::move(f));
+}
+
+inline digest any_digest(random_source& random) { return {random(), random()}; }
+
+}  // namespace tamis::lab
