@@ -60,7 +60,7 @@ class contest_filter {
 };
 
 // Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen's then have 8 bits.
-inline constexpr double contest_bits = 13.2;
+inline constexpr double contest_bits = 13.5;
 
 inline result<std::vector<contest_filter>> contest(const std::vector<contestant>& all, std::uint64_t capacity,
                                                    double bits_per_key = contest_bits) {

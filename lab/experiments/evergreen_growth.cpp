@@ -15,8 +15,8 @@ const std::vector<contestant>& contestants() {
       {"evergreen_growing", "evergreen", {{"fingerprint", "8"}, {"fingerprints", "growing"}}, false},
       {"evergreen_fixed", "evergreen", {{"fingerprint", "8"}, {"fingerprints", "fixed"}}, false},
       {"evergreen_flat", "evergreen", {{"fingerprint", "8"}, {"growth", "flat"}}},
-      {"infini_growing", "infini", {{"mode", "growing"}}, false},
-      {"infini_basic", "infini", {{"mode", "basic"}}, false}};
+      {"infini_growing", "infini", {{"fingerprint", "8"}, {"mode", "growing"}}, false},
+      {"infini_chained", "infini", {{"fingerprint", "8"}, {"mode", "chained"}}, false}};
   return all;
 }
 
