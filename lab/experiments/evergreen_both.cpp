@@ -105,8 +105,8 @@ constexpr std::string_view agrees =
 
 }  // namespace
 
-extern const experiment evergreen_both_18{"evergreen-both-18", "evergreen, growth under queries, 2^18 keys", claim, agrees,
-                                          run<18>};
+extern const experiment evergreen_both_20{"evergreen-both-20", "evergreen, growth under queries, 2^20 keys", claim, agrees,
+                                          run<20>};
 extern const experiment evergreen_both_22{"evergreen-both-22", "evergreen, growth under queries, 2^22 keys", claim, agrees,
                                           run<22>};
 

@@ -41,6 +41,7 @@ class evergreen {
       .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
       .options = options,
+      .version = 2,  // 1 kept the last eight bits of a wide slot together, not the first
   };
 
   static result<evergreen> create(const filter_params& params);
@@ -138,7 +139,7 @@ class evergreen {
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
     TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
-    TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains_prefetched(p.place, p.beyond); }
+    TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains(p.place, p.beyond); }
   };
   template <class Use>
   void with_view(Use use) const {

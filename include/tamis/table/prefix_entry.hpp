@@ -69,6 +69,18 @@ class entry_code {
     return ((slot ^ asked) & ~(slot ^ (slot - 1))) == 0;
   }
 
+  // How a slot wider than a byte stands in a table, and back. Tables compare the low eight bits of all slots at once and keep
+  // the others in another place, so a slot's first eight bits come to stand there. Of nine bits only the last one is then
+  // elsewhere: an entry whose eight bits are those of the query matches, whatever that bit is.
+  TAMIS_INLINE constexpr std::uint64_t stored(std::uint64_t slot) const {
+    if (width_ <= 8) return slot;
+    return slot >> (width_ - 8) | (slot & ((std::uint64_t{1} << (width_ - 8)) - 1)) << 8;
+  }
+  TAMIS_INLINE constexpr std::uint64_t from_stored(std::uint64_t stored) const {
+    if (width_ <= 8) return stored;
+    return (stored & 0xff) << (width_ - 8) | stored >> 8;
+  }
+
   // Appends the slots of an entry, in the shorter of its two forms.
   void append(const prefix_entry& e, std::vector<std::uint64_t>& slots) const {
     if (e.length >= width_) {

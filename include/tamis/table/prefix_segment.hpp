@@ -85,8 +85,9 @@ class prefix_segment {
     const std::uint64_t asked = following >> (64 - table_.width());
     const std::uint64_t all = low_mask(static_cast<unsigned>(run.size()));
     // In the order of the slots: an escape is met before its chunks, which are no entries though they may look like some.
-    for (std::uint64_t left = table_.values().prefix_candidates(run.first, all, asked); left != 0; left &= left - 1) {
-      const std::uint64_t slot = table_.value(run.first + first_of(left));
+    for (std::uint64_t left = table_.values().prefix_candidates(run.first, all, code().stored(asked)); left != 0;
+         left &= left - 1) {
+      const std::uint64_t slot = value(run.first + first_of(left));
       if (slot == entry_code::escape) return contains_slowly(cell, following);
       if (entry_code::slot_matches(slot, asked)) return true;
     }
@@ -112,7 +113,7 @@ class prefix_segment {
     if (gap->run.size() >= long_run) return add(cell, prefix_entry::of(following, fingerprint()));
     gap->at = gap->run.first;  // never inside an entry of several slots
     table_.open(cell, *gap);
-    table_.set_value(gap->at, code().fresh(following));
+    set_value(gap->at, code().fresh(following));
     return true;
   }
   // Any entry. Equal ones are put together where that is shorter.
@@ -140,8 +141,9 @@ class prefix_segment {
     const std::uint64_t asked = following >> (64 - table_.width());
     std::uint64_t longest = none;
     int zeros = 64;
-    for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, asked); near != 0; near &= near - 1) {
-      const std::uint64_t slot = table_.value(base + first_of(near));
+    for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, code().stored(asked)); near != 0;
+         near &= near - 1) {
+      const std::uint64_t slot = value(base + first_of(near));
       if (slot == entry_code::escape) return take_longest(cell, following).has_value();
       if (!entry_code::slot_matches(slot, asked) || std::countr_zero(slot) >= zeros) continue;
       zeros = std::countr_zero(slot);
@@ -205,7 +207,7 @@ class prefix_segment {
     }
     for (; have > slots.size(); --have) close_first(cell);
     std::uint64_t at = table_.find(cell).first;
-    for (const std::uint64_t slot : slots) table_.set_value(at++, slot);
+    for (const std::uint64_t slot : slots) set_value(at++, slot);
     return true;
   }
   // Slots that entries take.
@@ -287,10 +289,13 @@ class prefix_segment {
   static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
+  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const { return code().from_stored(table_.value(slot)); }
+  TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) { table_.set_value(slot, code().stored(value)); }
+
   // Calls visit(entry, first slot, last slot) for every entry of a run. False if the run is damaged.
   template <class Visit>
   bool for_each_entry(slot_range run, Visit visit) const {
-    const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
+    const auto at = [this](std::uint64_t slot) { return value(slot); };
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const auto here = code().parse(at, slot, run.last);
       if (!here) return false;
@@ -341,7 +346,7 @@ class prefix_segment {
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t cell, std::uint64_t following) const {
     bool found = !elders_.empty() && covered(cell);
     const slot_range run = table_.find(cell);
-    const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
+    const auto at = [this](std::uint64_t slot) { return value(slot); };
     for (std::uint64_t slot = run.first; slot < run.last && !found;) {
       const auto here = code().parse(at, slot, run.last);
       if (!here) return true;

@@ -20,16 +20,15 @@ namespace tamis::inline TAMIS_LEVEL {
 // word can hold: the root, then `fine_bits` bits of the stream, of which cell and payload are cut out.
 struct segment_view {
   const std::uint8_t* headers = nullptr;
-  const std::uint8_t* slots = nullptr;   // the low eight bits of each
-  const std::byte* rests = nullptr;      // the other bits; never null, so that it can be prefetched
+  const std::uint8_t* slots = nullptr;   // the first eight bits of each
+  const std::byte* rests = nullptr;      // the other bits
   const std::uint64_t* marks = nullptr;  // where elders may be; none: no elders
   prefix_segment* segment = nullptr;
   std::uint8_t cell_shift = 0;     // bits of a fine place behind the cell
   std::uint8_t payload_shift = 0;  // bits of it behind the first `width` of the payload
   std::uint8_t cell_bits = 0;
   std::uint8_t width = 0;
-  std::uint16_t rest_bytes = 0;  // of a block
-  bool plain = false;            // slots of eight bits or more, and the fine place has that many bits of the payload
+  bool plain = false;  // slots of eight bits or more, and the fine place has that many bits of the payload
 
   static segment_view of(prefix_segment& s, unsigned fine_bits) {
     assert(s.place_bits() < fine_bits);
@@ -38,14 +37,13 @@ struct segment_view {
     const bool plain = 8 <= width && width <= behind;
     return {s.table().header_bytes(),
             plain ? s.table().values().low_bytes() : nullptr,
-            width == 8 ? reinterpret_cast<const std::byte*>(s.table().values().low_bytes()) : s.table().values().rest_bytes(),
+            s.table().values().rest_bytes(),
             s.marks(),
             &s,
             static_cast<std::uint8_t>(behind),
             static_cast<std::uint8_t>(behind - std::min(behind, width)),
             static_cast<std::uint8_t>(s.cell_bits()),
             static_cast<std::uint8_t>(width),
-            static_cast<std::uint16_t>(8 * (width < 8 ? width : width - 8)),
             plain};
   }
   friend bool operator==(const segment_view&, const segment_view&) = default;
@@ -60,24 +58,22 @@ struct segment_view {
     const std::uint64_t block = cell_of(place) / 64;
     prefetch_read(headers + block * block_headers<false>::bytes_each);
     if (plain) prefetch_read(slots + block * 64);
-    prefetch_rests(block);
   }
-  TAMIS_INLINE void prefetch_rests(std::uint64_t block) const { prefetch_read(rests + block * rest_bytes); }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
-    prefetch_rests(cell_of(place) / 64);  // a positive will want them, but would learn that too late
-    return contains_prefetched(place, beyond);
-  }
-  TAMIS_INLINE bool contains_prefetched(std::uint64_t place, std::uint64_t beyond) const {
     if (!plain) return contains_slowly(place, beyond);
     const std::uint64_t cell = cell_of(place);
     const auto run = rank_select<>::find_near(block_headers<false>::read(headers, cell / 64), cell);
-    const std::uint64_t asked = place >> payload_shift;
-    const std::uint64_t near = agree_above_last_one(slots + run.block * 64, static_cast<std::uint8_t>(asked)) & run.slots;
+    const auto first_bits = static_cast<std::uint8_t>(place >> (cell_shift - 8));
+    const std::uint64_t near = agree_above_last_one(slots + run.block * 64, first_bits) & run.slots;
     if (near == 0) return (run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
     // Candidates in the order of the slots: an escape is met before its chunks.
-    const std::uint64_t slot = slot_at(run.block * 64 + static_cast<unsigned>(std::countr_zero(near)));
-    if (slot != entry_code::escape && entry_code::slot_matches(slot, asked & low_mask(width))) return true;
-    return contains_slowly(place, beyond);
+    const std::uint64_t i = run.block * 64 + static_cast<unsigned>(std::countr_zero(near));
+    if (width <= 9 && slots[i] == first_bits && first_bits != 0) return true;
+    const std::uint64_t slot = slot_at(i);
+    if (slot == entry_code::escape) return contains_slowly(place, beyond);
+    if (entry_code::slot_matches(slot, place >> payload_shift & low_mask(width))) return true;
+    const bool is_last = (near & (near - 1)) == 0;
+    return (!is_last || run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
   }
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
     return segment->contains(cell_of(place), following(place, beyond));
@@ -85,7 +81,7 @@ struct segment_view {
   TAMIS_INLINE bool is_marked(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_marked(marks, cell); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
     if (width == 8) return slots[i];
-    return slot_values::rest_at(rests, i, width) << 8 | slots[i];
+    return entry_code(width).from_stored(slot_values::rest_at(rests, i, width) << 8 | slots[i]);
   }
 };
 

@@ -51,7 +51,7 @@ class segment_growth {
     builder to(made);
     from.table_.for_each_run([&](std::uint64_t cell, slot_range run) {
       std::uint64_t next = to.append(cell, run.size())->first;  // always fits: it did with fewer slots
-      for (std::uint64_t slot = run.first; slot < run.last; ++slot) to.set(next++, from.table_.value(slot));
+      for (std::uint64_t slot = run.first; slot < run.last; ++slot) to.set(next++, from.value(slot));
     });
     made.set_elders(from.elders_);
     made.set_swept(from.swept_);
@@ -110,7 +110,7 @@ class segment_growth {
       for (std::size_t i = 0; i < slots_.size(); ++i) set(run->first + i, slots_[i]);
       return true;
     }
-    TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->table_.set_value(slot, value); }
+    TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->set_value(slot, value); }
     prefix_segment& segment() { return *to_; }
 
    private:
@@ -148,7 +148,7 @@ class segment_growth {
     if (run.size() > longest_plain) return std::nullopt;
     std::uint64_t ones = 0;
     for (std::uint64_t i = 0; i < run.size(); ++i) {
-      const std::uint64_t value = from.table_.value(run.first + i);
+      const std::uint64_t value = from.value(run.first + i);
       values[i] = value;
       if ((value & low_mask(width - 1)) == 0) return std::nullopt;  // an escape or a void
       ones += value >> (width - 1);
