@@ -25,7 +25,7 @@ extern const experiment evergreen_growth_20;
 extern const experiment evergreen_growth_22;
 extern const experiment evergreen_growth_24;
 extern const experiment evergreen_growth_26;
-extern const experiment evergreen_pauses_20;
+extern const experiment evergreen_pauses_22;
 extern const experiment evergreen_pauses_24;
 extern const experiment evergreen_replay;
 extern const experiment evergreen_static;
@@ -42,7 +42,7 @@ std::span<const experiment* const> experiments() {
       &acf_omega,           &acf_support,         &acf_traces,          &ascf_fixed,          &ascf_load,
       &ascf_load_24,        &ascf_sizes,          &ascf_space,          &ascf_speed_20,       &ascf_speed_22,
       &ascf_speed_24,       &evergreen_both_20,   &evergreen_both_22,   &evergreen_churn,     &evergreen_growth_20,
-      &evergreen_growth_22, &evergreen_growth_24, &evergreen_growth_26, &evergreen_pauses_20, &evergreen_pauses_24,
+      &evergreen_growth_22, &evergreen_growth_24, &evergreen_growth_26, &evergreen_pauses_22, &evergreen_pauses_24,
       &evergreen_replay,    &evergreen_static,    &taf_active_set,      &taf_adversary,       &taf_power_law,
       &taf_selectors,       &taf_throughput,      &taf_traces};
   return all;

@@ -88,7 +88,7 @@ constexpr std::string_view agrees = "the longest insert is below 1 ms";
 
 }  // namespace
 
-extern const experiment evergreen_pauses_20{"evergreen-pauses-20", "evergreen, pauses to 2^20 keys", claim, agrees, run<20>};
+extern const experiment evergreen_pauses_22{"evergreen-pauses-22", "evergreen, pauses to 2^22 keys", claim, agrees, run<22>};
 extern const experiment evergreen_pauses_24{"evergreen-pauses-24", "evergreen, pauses to 2^24 keys", claim, agrees, run<24>};
 
 }  // namespace tamis::lab

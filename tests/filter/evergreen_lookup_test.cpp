@@ -75,6 +75,18 @@ TEST_P(evergreen_lookup, agrees_where_entries_have_run_out_of_bits) {
   agreeing_positives(f_, strangers(2000));
 }
 
+// Many runs leave their block, and some begin in the next one.
+TEST_P(evergreen_lookup, agrees_in_full_segments_of_many_blocks) {
+  evergreen f =
+      evergreen::create(
+          {.capacity = 15000, .fpr = 0.01, .options = {{"fingerprint", std::to_string(GetParam())}, {"threshold", "95"}}})
+          .value();
+  const std::vector<digest> in = keys(15000);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  EXPECT_EQ(agreeing_positives(f, in), in.size());
+  agreeing_positives(f, strangers(30000));
+}
+
 INSTANTIATE_TEST_SUITE_P(, evergreen_lookup, ::testing::Values(1, 6, 7, 8, 9, 12, 20, 40, 56));
 
 }  // namespace

@@ -65,7 +65,7 @@ struct segment_view {
     const auto run = rank_select<>::find_near(block_headers<false>::read(headers, cell / 64), cell);
     const auto first_bits = static_cast<std::uint8_t>(place >> (cell_shift - 8));
     const std::uint64_t near = agree_above_last_one(slots + run.block * 64, first_bits) & run.slots;
-    if (near == 0) return (run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
+    if (near == 0) return run.leaves ? next_contains(place, beyond) : is_marked(cell) && contains_slowly(place, beyond);
     // Candidates in the order of the slots: an escape is met before its chunks.
     const std::uint64_t i = run.block * 64 + static_cast<unsigned>(std::countr_zero(near));
     if (width <= 9 && slots[i] == first_bits && first_bits != 0) return true;
@@ -74,6 +74,27 @@ struct segment_view {
     if (entry_code::slot_matches(slot, place >> payload_shift & low_mask(width))) return true;
     const bool is_last = (near & (near - 1)) == 0;
     return (!is_last || run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
+  }
+  // The part of a run that lies in the block behind its own, which one in ten lookups needs: no more is read than there.
+  // Requires: the run leaves its block and has no candidate in it.
+  TAMIS_NOINLINE bool next_contains(std::uint64_t place, std::uint64_t beyond) const {
+    const std::uint64_t cell = cell_of(place);
+    const block_header header = block_headers<false>::read(headers, cell / 64);
+    if (header.offset >= 64) return contains_slowly(place, beyond);
+    const std::uint64_t next = cell / 64 + 1;
+    const unsigned runs = popcount(header.occupied & low_mask(cell % 64 + 1));
+    const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
+    if (ended >= runs) return is_marked(cell) && contains_slowly(place, beyond);  // it ended with its own block's last slot
+    const std::uint64_t ends = block_headers<false>::read(headers, next).runends;
+    const unsigned last = select(ends, runs - ended - 1);
+    if (last >= 64) return contains_slowly(place, beyond);
+    const unsigned first = runs - ended == 1 ? 0 : select(ends, runs - ended - 2) + 1;
+    const auto first_bits = static_cast<std::uint8_t>(place >> (cell_shift - 8));
+    const std::uint64_t near = agree_above_last_one(slots + next * 64, first_bits) & low_mask(last + 1) & ~low_mask(first);
+    if (near == 0) return is_marked(cell) && contains_slowly(place, beyond);
+    const std::uint8_t found = slots[next * 64 + static_cast<unsigned>(std::countr_zero(near))];
+    if (width <= 9 && found == first_bits && first_bits != 0) return true;
+    return contains_slowly(place, beyond);
   }
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
     return segment->contains(cell_of(place), following(place, beyond));
