@@ -85,6 +85,12 @@ concept expandable = filter<F> && requires(F f) {
   { f.expand() } -> std::same_as<status>;
 };
 
+// After a true positive, the entry that answered for the key can be made as good as a new one.  Requires: the key is in.
+template <class F>
+concept rejuvenating = filter<F> && requires(F f, digest d) {
+  f.rejuvenate(d);
+};
+
 template <class F>
 concept mergeable = filter<F> && requires(F f, const F other) {
   { f.merge(other) } -> std::same_as<status>;
@@ -94,12 +100,6 @@ concept mergeable = filter<F> && requires(F f, const F other) {
 template <class F>
 concept mergeable_with_remote = filter<F> && requires(F f, const F other, remote_ref stored) {
   { f.merge(other, stored) } -> std::same_as<status>;
-};
-
-// Learns from a "maybe" that was right: what it has forgotten of a key while it grew, the key tells it again.
-template <class F>
-concept rejuvenating = filter<F> && requires(F f, digest d) {
-  { f.rejuvenate(d) } -> std::same_as<void>;
 };
 
 struct capabilities {
