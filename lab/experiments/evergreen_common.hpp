@@ -59,7 +59,8 @@ class contest_filter {
   std::uint64_t asked_ = 0;
 };
 
-// Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen's then have 8 bits.
+// Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen is told F = 8, which
+// takes 13.0 to 13.5.
 inline constexpr double contest_bits = 13.5;
 
 inline result<std::vector<contest_filter>> contest(const std::vector<contestant>& all, std::uint64_t capacity,

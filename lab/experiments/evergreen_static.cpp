@@ -16,7 +16,7 @@ constexpr std::size_t queries = 10'000'000;
 constexpr std::size_t least_stored = 2000;  // below, what a filter needs besides its slots would decide
 
 const std::vector<contestant>& contestants() {
-  static const std::vector<contestant> all = {{"evergreen", "evergreen"},
+  static const std::vector<contestant> all = {{"evergreen", "evergreen", {{"fingerprint", "8"}}},
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"abf", "abf"},

@@ -12,12 +12,14 @@ rank(n) = int(sum [i=1:words(names)] (word(names, i) eq n ? i : 0))
 color(n) = word(colors, rank(n))
 title(n) = text[rank(n)]
 wide(n) = n eq "evergreen" || n eq "evergreen_store" ? 3 : 1.5
+# The rows of a table with these values in two of its columns.
+rows(file, a, x, b, y) = sprintf("< awk -F, '$%d == \"%s\" && $%d == \"%s\"' %s", a, x, b, y, file)
 in(file) = system("cut -d, -f".word(file, 2)." ".word(file, 1)." | tail -n +2 | awk '!seen[$0]++' | tr '\\n' ' '")
 
 set terminal svg size 1200,460 dynamic background rgb "white" font "sans-serif,12"
 
 set output "static.svg"
-set multiplot layout 1,3 title "False positives on skewed queries, nothing grows, 13.2 bits per key at most"
+set multiplot layout 1,3 title "False positives on skewed queries, nothing grows, 13.5 bits per key"
 set logscale x
 set logscale y
 set format y "%g %%"
@@ -25,7 +27,7 @@ set xlabel "unique queries per stored key"
 set ylabel "false positives"
 do for [s in in("static.csv 1")] {
   set title s
-  plot for [n in in("static.csv 4")] "static.csv" using (strcol(1) eq s && strcol(4) eq n ? $2 : NaN):(100*$7) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n)
+  plot for [n in in("static.csv 4")] rows("static.csv", 1, s, 4, n) using 2:(100*$7) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n)
 }
 unset multiplot
 
@@ -37,26 +39,32 @@ unset logscale y
 set xlabel "keys"
 set logscale y
 set title "false positives"
-plot for [n in in("growth.csv 1")] "growth.csv" using (strcol(1) eq n ? $2 : NaN):(100*$3) with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("growth.csv 1")] rows("growth.csv", 1, n, 1, n) using 2:(100*$3) with lines lw wide(n) lc rgb color(n) title title(n)
 unset logscale y
 set format y "%g"
 set yrange [0:*]
 set ylabel "bits per key"
 set title "space"
-plot for [n in in("growth.csv 1")] "growth.csv" using (strcol(1) eq n ? $2 : NaN):5 with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("growth.csv 1")] rows("growth.csv", 1, n, 1, n) using 2:5 with lines lw wide(n) lc rgb color(n) title title(n)
 unset multiplot
 
 set output "both.svg"
-set multiplot layout 1,2 title "Growth and queries at once: four questions for every key that comes in"
+set multiplot layout 1,3 title "Growth and queries at once: four questions for every key that comes in"
 set logscale y
 set format y "%g %%"
 set yrange [*:*]
-set ylabel "false positives among the questions since the last point"
+set ylabel "false positives since the last point"
 set title "skewed questions (Zipf, s = 1)"
-plot for [n in in("both.csv 2")] "both.csv" using (strcol(1) eq "skewed" && strcol(2) eq n ? $3 : NaN):(100*$4) with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("both.csv 2")] rows("both.csv", 1, "skewed", 2, n) using 3:(100*$4) with lines lw wide(n) lc rgb color(n) title title(n)
 set title "an adversary that asks its finds again"
-plot for [n in in("both.csv 2")] "both.csv" using (strcol(1) eq "hostile" && strcol(2) eq n ? $3 : NaN):(100*$4) with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("both.csv 2")] rows("both.csv", 1, "hostile", 2, n) using 3:(100*$4) with lines lw wide(n) lc rgb color(n) title title(n)
+set format y "%g"
+set ylabel "bits per key"
+set title "space"
+plot for [n in in("both.csv 2")] rows("both.csv", 1, "skewed", 2, n) using 3:5 with lines lw wide(n) lc rgb color(n) title title(n)
 unset multiplot
+set format y "%g %%"
+set ylabel "false positives"
 
 set output "churn.svg"
 set multiplot layout 1,2 title "200,000 keys, each replaced ten times, under skewed queries"
@@ -64,13 +72,13 @@ unset logscale x
 set format x "%g"
 set xlabel "turnovers"
 set title "false positives"
-plot for [n in in("churn.csv 1")] "churn.csv" using (strcol(1) eq n ? $2 : NaN):(100*$3) with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("churn.csv 1")] rows("churn.csv", 1, n, 1, n) using 2:(100*$3) with lines lw wide(n) lc rgb color(n) title title(n)
 unset logscale y
 set format y "%g"
 set yrange [0:*]
 set ylabel "bits per key"
 set title "space"
-plot for [n in in("churn.csv 1")] "churn.csv" using (strcol(1) eq n ? $2 : NaN):4 with lines lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("churn.csv 1")] rows("churn.csv", 1, n, 1, n) using 2:4 with lines lw wide(n) lc rgb color(n) title title(n)
 unset multiplot
 
 set terminal svg size 760,460 dynamic background rgb "white" font "sans-serif,12"
@@ -82,8 +90,8 @@ set format y "%g"
 set yrange [0.01:*]
 set xlabel "one insert in so many takes longer than"
 set ylabel "µs"
-set title "CPU time of single inserts while growing from 2^{10} to 2^{24} keys"
-plot for [n in in("pauses.csv 1")] "pauses.csv" using (strcol(1) eq n ? ($3 < 1 ? 1/(1-$3) : $2) : NaN):($5/1000) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n), \
+set title "CPU time of single inserts while growing from 2^{10} to 2^{22} keys, least of three runs"
+plot for [n in in("pauses.csv 1")] rows("pauses.csv", 1, n, 1, n) using ($3 < 1 ? 1/(1-$3) : $2):($6/1000) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n), \
      1000 with lines dt 2 lc rgb "#000000" title "1 ms"
 
 set output "replay.svg"
@@ -94,4 +102,4 @@ set yrange [1e-5:*]
 set xlabel "replays"
 set ylabel "wrong among the last 50,000"
 set title "Every false positive ever seen, asked again, while keys come in"
-plot for [n in in("replay.csv 1")] "replay.csv" using (strcol(1) eq n ? $2 : NaN):($5 > 0 ? 100*$5 : 1e-4) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n)
+plot for [n in in("replay.csv 1")] rows("replay.csv", 1, n, 1, n) using 2:($5 > 0 ? 100*$5 : 1e-4) with linespoints pt 7 ps 0.5 lw wide(n) lc rgb color(n) title title(n)
