@@ -151,8 +151,7 @@ class evergreen {
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
     const auto p = forest_.probe_for(d);
-    p.view->prefetch(p.place);
-    prefetch_read(p.view->segment);
+    p.view->prefetch_update(p.place);
   }
 
   friend bool operator==(const evergreen&, const evergreen&) = default;

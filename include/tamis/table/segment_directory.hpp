@@ -59,6 +59,12 @@ struct segment_view {
     prefetch_read(headers + block * block_headers<false>::bytes_each);
     if (plain) prefetch_read(slots + block * 64);
   }
+  // What an insert touches besides.
+  TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
+    prefetch(place);
+    prefetch_read(segment);
+    if (rests != nullptr) prefetch_read(rests + cell_of(place) / 64 * 8 * (width < 8u ? width : width - 8u));
+  }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
     if (!plain) return contains_slowly(place, beyond);
     const std::uint64_t cell = cell_of(place);
