@@ -1,0 +1,246 @@
+#pragma once
+
+// InfiniFilter (Dayan, Bercea, Reviriego, Pagh, SIGMOD 2023): a quotient filter that doubles when it is full. Every entry then
+// gives a bit of its fingerprint to its place, and new entries are as long as ever: an entry's age is coded in what it has
+// lost.
+//
+//   key's stream   | place: q bits | fingerprint: F bits | …         a slot of F + 1 bits: fingerprint · 1 · 0^age
+//   expand         | q + 1           | F - 1               |         the same prefix of the stream: no answer changes
+//
+// An entry that has no bit left, a void, cannot be placed in a larger table. It moves into the secondary, a table 2^(F+1) times
+// smaller, where the end of its place is its fingerprint; the secondary doubles just before the active one, and when its own
+// oldest entries are voids it stays as it is, the newest of the chain, and a new secondary begins:
+//
+//   prefix    short ◄──────────────────────────────────────────────► long
+//             chain: oldest … newest     secondary     active           each has longer prefixes than all before it
+//
+// So the longest prefix that matches a key is found first in the active table, then the secondary, then the chain from young to
+// old. Erasing and rejuvenating take the longest match: if it was another key's, that key also matches what was this key's.
+//
+// mode=basic has the active table only, so that it cannot expand when it has voids; mode=growing gives new entries the length
+// of equation 6. docs/filters/infini.md says what differs from the paper.
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <new>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/filter/concepts.hpp"
+#include "tamis/hash/place.hpp"
+#include "tamis/io/archive.hpp"
+#include "tamis/math/growth.hpp"
+#include "tamis/math/quotient.hpp"
+#include "tamis/table/aged_table.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class infini {
+ public:
+  enum class kind : std::uint8_t { basic, chained, growing };
+
+  static constexpr option_info options[] = {
+      {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
+      {"threshold", "50 to 95", "80", "slots in use, in percent of the places, at which the filter doubles"},
+      {"mode", "basic, chained or growing", "chained", "basic: F expansions at most; growing: fingerprints get longer"},
+  };
+  static constexpr filter_info info{
+      .id = "infini",
+      .summary = "InfiniFilter: doubles without its keys; young fingerprints are long, old ones short",
+      .paper = "Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond (SIGMOD 2023)",
+      .options = options,
+  };
+
+  static result<infini> create(const filter_params& params);
+
+  // A place in the active table, and the 64 bits that follow it.
+  struct address {
+    std::uint64_t cell;
+    std::uint64_t following;
+
+    // The same in a table that has doubled `less` times less.  Requires: 1 <= less < 64.
+    TAMIS_INLINE address above(unsigned less) const { return {cell >> less, cell << (word_bits - less) | following >> less}; }
+  };
+  TAMIS_INLINE address locate(digest d) const {
+    const placed p = place_of(d, active_.cells());
+    return {p.place, p.rest.high};
+  }
+
+  TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
+  TAMIS_INLINE bool contains(const address& a) const {
+    if (active_.contains(a.cell, a.following)) return true;
+    return !older_.empty() && older_contain(a);
+  }
+  // How many entries match: at least as many as copies of the key are in.
+  std::uint64_t count(digest d) const {
+    const address a = locate(d);
+    std::uint64_t matches = active_.count(a.cell, a.following);
+    for (const older_table& t : older_) {
+      const address there = in(t, a);
+      matches += t.table.count(there.cell, there.following);
+    }
+    return matches;
+  }
+
+  insert_result insert(digest d) {
+    if (active_.used() >= limit_ && !make_room()) return insert_result::full;
+    const address a = locate(d);
+    while (!active_.insert(a.cell, a.following)) {
+      if (!active_.widen().ok()) return insert_result::full;
+    }
+    return insert_result::inserted;
+  }
+
+  // Contracts where a quarter of the threshold is reached, but never below the first size.
+  erase_result erase(digest d) {
+    const address a = locate(d);
+    if (!active_.erase(a.cell, a.following) && !erase_older(a)) return erase_result::absent;
+    if (active_.used() <= limit_ / 4 && level_ != 0) contract_if_possible();
+    return erase_result::erased;
+  }
+
+  // After a true positive: the longest match gets the length of a new entry, in the active table. False if nothing matches, or
+  // if there is no room for what comes from the secondary or the chain.  Requires: the key is in.
+  bool rejuvenate(digest d) {
+    const address a = locate(d);
+    return active_.renew(a.cell, a.following) || (!older_.empty() && rejuvenate_older(d));
+  }
+  // The same for all digests of a range, as a compaction or a garbage collection meets them. Answers how many were found.
+  template <std::ranges::input_range Digests>
+  std::uint64_t rejuvenate_all(Digests&& digests);
+
+  // Twice the places, now and not at the threshold. An error, and nothing has changed, if there are voids and mode=basic.
+  status expand();
+  // Half the places. Entries as long as new ones lose their last bit, voids of the secondary come back. An error, and nothing
+  // has changed, if the filter has its first size.
+  status contract();
+
+  // Calls visit(which table, cell, entry) for all entries: table 0 is the active one, 1 the secondary, the chain follows.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    active_.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(0u, cell, e); });
+    for (unsigned i = 0; i < older_.size(); ++i) {
+      older_[i].table.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(i + 1, cell, e); });
+    }
+  }
+
+  // How many times the filter has doubled since it had its first size, and so for the tables that for_each names.
+  unsigned expansions() const { return level_; }
+  unsigned expansions_of(unsigned table) const { return table == 0 ? level_ : older_[table - 1].level; }
+  // The active table, the secondary and the chain.
+  unsigned tables() const { return 1 + static_cast<unsigned>(older_.size()); }
+  std::uint64_t places() const { return active_.cells(); }
+  unsigned fingerprint() const { return active_.longest(); }  // bits of a new entry now
+
+  std::uint64_t keys() const {
+    std::uint64_t all = active_.used();
+    for (const older_table& t : older_) all += t.table.used();
+    return all;
+  }
+  // Entries at which the active table doubles.
+  std::uint64_t capacity() const { return limit_; }
+  double expected_fpr() const {
+    double rejected = 1.0 - active_.accepted();
+    for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
+    return 1.0 - rejected;
+  }
+  memory_bits bits() const {
+    std::uint64_t all = active_.bits();
+    for (const older_table& t : older_) all += t.table.bits() + 8 * sizeof t;
+    return {all};
+  }
+  option_list settings() const;
+
+  // Batches (batch/pipeline.hpp).
+  struct view {
+    const infini& f;
+
+    TAMIS_INLINE address locate(digest d) const { return f.locate(d); }
+    TAMIS_INLINE void prefetch(const address& a) const { f.prefetch(a); }
+    TAMIS_INLINE bool test(const address& a) const { return f.contains(a); }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    use(view{*this});
+  }
+  TAMIS_INLINE void prefetch(digest d) const { prefetch(locate(d)); }
+  TAMIS_INLINE void prefetch(const address& a) const {
+    active_.prefetch(a.cell);
+    if (!older_.empty()) prefetch_older(a);
+  }
+  // An insert needs the active table only.
+  TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch(locate(d).cell); }
+
+  friend bool operator==(const infini&, const infini&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, self.active_, self.older_);
+    if constexpr (!std::is_const_v<Self>) self.limit_ = limit_of(self.active_.cells(), self.threshold_);
+  }
+  status validate() const;
+
+ private:
+  static constexpr unsigned most_level = 62;
+  static constexpr std::uint64_t most_places = std::uint64_t{1} << 62;
+  static constexpr unsigned most_percent = 95;  // a filter that cannot expand fills up to here
+
+  // The secondary, or one of the chain: a table that has doubled `level` times. It holds prefixes of level to reach() bits
+  // behind a place of the first size.
+  struct older_table {
+    std::uint32_t level = 0;
+    aged_table table = stored_access::blank<aged_table>();
+
+    unsigned reach() const { return level + table.longest(); }
+
+    friend bool operator==(const older_table&, const older_table&) = default;
+    template <class Self, class Archive>
+    static void visit(Self& self, Archive& archive) {
+      archive(self.level, self.table);
+    }
+  };
+
+  static std::uint64_t limit_of(std::uint64_t places, std::uint64_t percent) {
+    return std::max<std::uint64_t>(1, places / 100 * percent + places % 100 * percent / 100);
+  }
+  // Bits of a new entry in a filter that has doubled so many times.
+  unsigned length_at(unsigned level) const {
+    return kind_ == kind::growing ? std::min(growing_length(fingerprint_, level), aged_table::longest_payload) : fingerprint_;
+  }
+  TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
+
+  TAMIS_NOINLINE bool older_contain(const address& a) const {
+    return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
+      const address there = in(t, a);
+      return t.table.contains(there.cell, there.following);
+    });
+  }
+  TAMIS_NOINLINE void prefetch_older(const address& a) const {
+    for (const older_table& t : older_) t.table.prefetch(in(t, a).cell);
+  }
+  bool erase_older(const address& a);
+  bool rejuvenate_older(digest d);
+  bool make_room();
+  void contract_if_possible();
+  result<older_table> new_secondary() const;
+  result<older_table> grown_secondary() const;
+
+  friend stored_access;
+  infini() = default;
+
+  std::uint64_t first_ = 1;        // places of a new filter
+  std::uint32_t fingerprint_ = 1;  // F of a new filter
+  std::uint32_t threshold_ = 80;   // in percent
+  kind kind_ = kind::chained;
+  std::uint32_t level_ = 0;  // places = first_ << level_
+  aged_table active_ = stored_access::blank<aged_table>();
+  std::vector<older_table> older_;  // the secondary, then the chain from young to old
+  std::uint64_t limit_ = 1;         // entries at which the active table doubles: from places and threshold
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
+
+#include "tamis/filter/infini_whole.hpp"  // what touches whole tables: create, expand, contract, older tables, validate
