@@ -258,7 +258,7 @@ class aged_table {
       auto run = table_.append(cell, size, end);
       if (!run) TAMIS_CHECK(append_wider(cell, size, end, run));
       std::uint64_t to = run->first;
-      for (const unsigned bit : {0, 1}) {
+      for (const unsigned bit : {0u, 1u}) {
         for (std::uint64_t slot = halves[bit].first; slot < halves[bit].last; ++slot) {
           table_.set_value(to++, joined(bit, from.table_.value(slot), from.table_.width()));
         }
