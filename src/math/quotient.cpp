@@ -9,8 +9,8 @@
 namespace tamis {
 namespace {
 
-result<quotient_shape> shape_of(std::uint64_t capacity, unsigned remainder) {
-  const auto quotients = checked_ceil(static_cast<double>(capacity) / quotient_load);
+result<quotient_shape> shape_of(std::uint64_t capacity, unsigned remainder, double load) {
+  const auto quotients = checked_ceil(static_cast<double>(capacity) / load);
   if (!quotients) return error{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
   return quotient_shape{*quotients, quotient_spare(*quotients), remainder};
 }
@@ -27,8 +27,8 @@ std::uint64_t quotient_spare(std::uint64_t quotients) {
   return static_cast<std::uint64_t>(std::min(long_queue, 8.0 + 4.0 * std::sqrt(static_cast<double>(quotients))));
 }
 
-result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fpr, unsigned remainder) {
-  TAMIS_TRY(quotient_shape shape, shape_of(capacity, remainder));
+result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fpr, unsigned remainder, double load) {
+  TAMIS_TRY(quotient_shape shape, shape_of(capacity, remainder, load));
   if (remainder != 0) return shape;
   for (shape.remainder = 1; shape.remainder <= longest_remainder; ++shape.remainder) {
     if (quotient_rate(shape.quotients, capacity, shape.remainder) <= fpr) return shape;
@@ -37,9 +37,9 @@ result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fp
                " bits"};
 }
 
-result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bits_per_key, double metadata,
-                                               unsigned remainder) {
-  TAMIS_TRY(quotient_shape shape, shape_of(capacity, remainder));
+result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bits_per_key, double metadata, unsigned remainder,
+                                               double load) {
+  TAMIS_TRY(quotient_shape shape, shape_of(capacity, remainder, load));
   const double bits = static_cast<double>(capacity) * bits_per_key;
   const double least_slots = static_cast<double>(divide_up(shape.quotients + shape.spare, 64) * 64);
   const double fits = std::floor(bits / least_slots - metadata);

@@ -15,11 +15,12 @@
 
 #include "tamis/filter/quotient_fingerprints.hpp"
 #include "tamis/io/archive.hpp"
+#include "tamis/table/rank_select.hpp"
 #include "tamis/table/run_counters.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class cqf : public quotient_fingerprints {
+class cqf : public quotient_fingerprints<rank_select<>> {
  public:
   static constexpr option_info options[] = {{"remainder", "2 to 56", "from the rate or the bits", "bits of a slot"}};
   static constexpr filter_info info{

@@ -1,28 +1,31 @@
 #pragma once
 
-// What rsqf and cqf share: a digest's fingerprint, and a rank-and-select table whose slots hold remainders.
+// What the filters with remainders in their slots share: a digest's fingerprint, and a table (table/rank_select.hpp or
+// table/three_bit.hpp) whose runs hold the remainders of a quotient.
 //
 //   digest   | quotient: log2(n) bits | remainder: r bits | not used |
 
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "tamis/bits/word.hpp"
 #include "tamis/filter/concepts.hpp"
 #include "tamis/hash/place.hpp"
 #include "tamis/math/quotient.hpp"
-#include "tamis/table/rank_select.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 // The shape that the parameters ask of any filter of the quotient family. `metadata`: bits per slot beside the remainder.
 inline result<quotient_shape> quotient_shape_of(const filter_info& info, const filter_params& params, double metadata,
-                                                unsigned least_remainder = 1) {
+                                                unsigned least_remainder = 1, double load = quotient_load,
+                                                std::string_view option = "remainder") {
   TAMIS_CHECK(check_params(info, params));
-  TAMIS_TRY(const std::uint64_t remainder, number_option(params, "remainder", 0, least_remainder, longest_remainder));
+  TAMIS_TRY(const std::uint64_t remainder, number_option(params, option, 0, least_remainder, longest_remainder));
   const auto r = static_cast<unsigned>(remainder);
-  return params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r)
-                    : quotient_shape_for_bits(params.capacity, *params.bits_per_key, metadata, r);
+  return params.fpr ? quotient_shape_for_rate(params.capacity, *params.fpr, r, load)
+                    : quotient_shape_for_bits(params.capacity, *params.bits_per_key, metadata, r, load);
 }
 
 // Are two tables made of the same slots, so that they can be merged?
@@ -35,6 +38,7 @@ status same_shape(const Table& a, const Table& b, const filter_info& info) {
   return error{"the two " + std::string(info.id) + " filters have different shapes: " + shape(a) + " and " + shape(b)};
 }
 
+template <class Table>
 class quotient_fingerprints {
  public:
   struct fingerprint {
@@ -45,7 +49,7 @@ class quotient_fingerprints {
   };
   TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
     const placed p = place_of(d, table_.quotients());
-    return {p.place, p.rest.high >> (word_bits - table_.width())};
+    return {p.place, p.rest.high >> 1 >> (word_bits - 1 - table_.width())};
   }
 
   std::uint64_t capacity() const { return capacity_; }
@@ -60,7 +64,7 @@ class quotient_fingerprints {
   quotient_fingerprints() = default;
 
   std::uint64_t capacity_ = 0;
-  rank_select<> table_;
+  Table table_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -10,15 +10,13 @@
 //
 // The table behind it is table/rank_select.hpp. Copies of a key take a slot each and are erased one by one.
 
-#include <algorithm>
-#include <vector>
-
-#include "tamis/filter/quotient_fingerprints.hpp"
+#include "tamis/filter/remainder_filter.hpp"
 #include "tamis/io/archive.hpp"
+#include "tamis/table/rank_select.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class rsqf : public quotient_fingerprints {
+class rsqf : public remainder_filter<rank_select<>> {
  public:
   static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
@@ -36,71 +34,7 @@ class rsqf : public quotient_fingerprints {
     return made;
   }
 
-  insert_result insert(digest d) {
-    const fingerprint f = fingerprint_of(d);
-    const auto gap = table_.find_gap(f.quotient);
-    if (!gap) return insert_result::full;
-    table_.open(f.quotient, *gap);
-    table_.set_value(gap->at, f.remainder);
-    return insert_result::inserted;
-  }
-
-  TAMIS_INLINE bool contains(digest d) const {
-    const fingerprint f = fingerprint_of(d);
-    return table_.contains(f.quotient, f.remainder);
-  }
-
-  erase_result erase(digest d) {
-    const fingerprint f = fingerprint_of(d);
-    const slot_range run = table_.find(f.quotient);
-    const std::uint64_t slot = table_.find_value(run, f.remainder);
-    if (slot == run.last) return erase_result::absent;
-    table_.close(f.quotient, run, slot);
-    return erase_result::erased;
-  }
-
-  // How many keys have this fingerprint.
-  std::uint64_t count(digest d) const {
-    const fingerprint f = fingerprint_of(d);
-    slot_range run = table_.find(f.quotient);
-    std::uint64_t copies = 0;
-    while ((run.first = table_.find_value(run, f.remainder)) != run.last) ++copies, ++run.first;
-    return copies;
-  }
-
-  status merge(const rsqf& other) {
-    TAMIS_CHECK(same_shape(table_, other.table_, info));
-    TAMIS_TRY(table_, rank_select<>::merged(table_, other.table_));
-    return {};
-  }
-
-  // Calls visit for the fingerprint of every key, in the order of their digests.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    std::vector<std::uint64_t> remainders;
-    table_.for_each_run([&](std::uint64_t quotient, slot_range run) {
-      remainders.clear();
-      for (std::uint64_t slot = run.first; slot < run.last; ++slot) remainders.push_back(table_.value(slot));
-      std::sort(remainders.begin(), remainders.end());
-      for (const std::uint64_t remainder : remainders) visit(fingerprint{quotient, remainder});
-    });
-  }
-
-  std::uint64_t keys() const { return table_.used(); }
-  double expected_fpr() const { return quotient_rate(table_.quotients(), keys(), table_.width()); }
-
-  // Batches (batch/pipeline.hpp).
-  struct view {
-    const rsqf& f;
-
-    TAMIS_INLINE fingerprint locate(digest d) const { return f.fingerprint_of(d); }
-    TAMIS_INLINE void prefetch(const fingerprint& p) const { f.table_.prefetch(p.quotient); }
-    TAMIS_INLINE bool test(const fingerprint& p) const { return f.table_.contains(p.quotient, p.remainder); }
-  };
-  template <class Use>
-  void with_view(Use use) const {
-    use(view{*this});
-  }
+  status merge(const rsqf& other) { return merge_tables(other, info); }
 
   friend bool operator==(const rsqf&, const rsqf&) = default;
 
