@@ -21,6 +21,7 @@ TEST(byte_column, compares_64_bytes) {
     for (unsigned i = 0; i < 64; ++i) expected |= std::uint64_t{bytes[i] == wanted} << i;
     ASSERT_EQ(equal_bytes(bytes, wanted), expected);
     ASSERT_EQ(tamis::plain::equal_bytes(bytes, wanted), expected);
+    ASSERT_EQ(equal_sixteen_bytes(bytes, wanted), expected & 0xffff);
   }
 }
 

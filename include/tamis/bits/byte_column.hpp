@@ -67,6 +67,18 @@ TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t v
 #endif
 }
 
+// The same for sixteen bytes.
+TAMIS_INLINE std::uint64_t equal_sixteen_bytes(const std::uint8_t* bytes, std::uint8_t value) {
+#if defined(__SSE2__)
+  const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, _mm_set1_epi8(static_cast<char>(value)))));
+#else
+  std::uint64_t equal = 0;
+  for (unsigned i = 0; i < 16; ++i) equal |= static_cast<std::uint64_t>(bytes[i] == value) << i;
+  return equal;
+#endif
+}
+
 // Sixteen bytes against four values: bit 16k + i of the answer says whether byte i is equal to byte k of `values`.
 TAMIS_INLINE std::uint64_t equal_windows(const std::uint8_t* bytes, std::uint32_t values) {
 #if TAMIS_HAS_AVX2
@@ -182,6 +194,9 @@ class byte_column {
   TAMIS_INLINE void set(std::uint64_t i, std::uint8_t value) { bytes_[i] = value; }
   // Which of the 64 values from value i on are equal to `value`; those beyond the end are zero.
   TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::uint8_t value) const { return equal_bytes(bytes_.data() + i, value); }
+  TAMIS_INLINE std::uint64_t equal_sixteen(std::uint64_t i, std::uint8_t value) const {
+    return equal_sixteen_bytes(bytes_.data() + i, value);
+  }
   // The 16 values from value i on against four others, as equal_windows.
   TAMIS_INLINE std::uint64_t equal_four(std::uint64_t i, std::uint32_t values) const {
     return equal_windows(bytes_.data() + i, values);
