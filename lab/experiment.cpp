@@ -29,6 +29,10 @@ extern const experiment evergreen_pauses_22;
 extern const experiment evergreen_pauses_24;
 extern const experiment evergreen_replay;
 extern const experiment evergreen_static;
+extern const experiment infini_growth;
+extern const experiment infini_memory;
+extern const experiment infini_rejuvenation;
+extern const experiment infini_static;
 extern const experiment taf_active_set;
 extern const experiment taf_adversary;
 extern const experiment taf_power_law;
@@ -43,8 +47,9 @@ std::span<const experiment* const> experiments() {
       &ascf_load_24,        &ascf_sizes,          &ascf_space,          &ascf_speed_20,       &ascf_speed_22,
       &ascf_speed_24,       &evergreen_both_20,   &evergreen_both_22,   &evergreen_churn,     &evergreen_growth_20,
       &evergreen_growth_22, &evergreen_growth_24, &evergreen_growth_26, &evergreen_pauses_22, &evergreen_pauses_24,
-      &evergreen_replay,    &evergreen_static,    &taf_active_set,      &taf_adversary,       &taf_power_law,
-      &taf_selectors,       &taf_throughput,      &taf_traces};
+      &evergreen_replay,    &evergreen_static,    &infini_growth,       &infini_memory,       &infini_rejuvenation,
+      &infini_static,       &taf_active_set,      &taf_adversary,       &taf_power_law,       &taf_selectors,
+      &taf_throughput,      &taf_traces};
   return all;
 }
 
