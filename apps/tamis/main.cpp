@@ -1,38 +1,15 @@
-// Assembles the commands, and turns what they throw into messages and exit codes: 1 for what went wrong, 2 for wrong usage.
-
-#include <fcntl.h>
-#include <unistd.h>
+// Assembles the commands, and turns wrong usage into messages and exit code 2.
 
 #include <algorithm>
-#include <csignal>
-#include <exception>
 #include <memory>
-#include <new>
 
 #include "commands.hpp"
 #include "help.hpp"
-#include "interrupt.hpp"
 #include "output.hpp"
+#include "process.hpp"
 
 namespace tamis::cli {
 namespace {
-
-// A stream that the caller closed must stay unusable: without this the next file that is opened takes its number, and text
-// meant for the screen lands in a filter. Opened the wrong way round, every use of it is an error.
-void keep_closed_streams_closed() {
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(descriptor, F_GETFD) == -1) {
-      [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    }
-  }
-}
-
-void prepare_process() {
-  keep_closed_streams_closed();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe or a file-size limit becomes an error of the write
-  std::signal(SIGXFSZ, SIG_IGN);
-  watch_signals();
-}
 
 void add_commands(CLI::App& tool) {
   add_filters(tool);
@@ -46,13 +23,6 @@ void add_commands(CLI::App& tool) {
   add_advise(tool);
   add_generate(tool);
   add_bench(tool);
-}
-
-int show(const std::string& text) {
-  output out;
-  out.write(text);
-  out.flush();
-  return 0;
 }
 
 int wrong_usage(const CLI::App& tool, const CLI::ParseError& wrong) {
@@ -98,20 +68,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tamis::cli
 
-int main(int argc, char** argv) {
-  using namespace tamis::cli;
-  prepare_process();
-  try {
-    return run(argc, argv);
-  } catch (const interrupted& by) {
-    say("interrupted");
-    std::signal(by.signal, SIG_DFL);
-    std::raise(by.signal);  // the shell sees what really ended the command
-    return 1;
-  } catch (const std::bad_alloc&) {
-    say("memory: there is not enough");
-  } catch (const std::exception& error) {
-    say(error.what());
-  }
-  return 1;
-}
+int main(int argc, char** argv) { return tamis::cli::run_process(tamis::cli::run, argc, argv); }

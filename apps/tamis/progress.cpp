@@ -41,25 +41,36 @@ progress::progress(std::string what, std::optional<std::uint64_t> total, bool sh
       start_(clock::now()),
       next_(start_ + first_after) {}
 
-void progress::at(std::uint64_t done, std::uint64_t keys) {
-  if (!shown_) return;
+bool progress::is_due() {
+  if (!shown_) return false;
   const auto now = clock::now();
-  if (now < next_) return;
+  if (now < next_) return false;
   next_ = now + every;
-  draw(done, keys, now);
+  return true;
 }
 
-void progress::draw(std::uint64_t done, std::uint64_t keys, clock::time_point now) {
-  const double seconds = std::chrono::duration<double>(now - start_).count();
+void progress::at(std::uint64_t done, std::uint64_t keys) {
+  if (!is_due()) return;
+  const double seconds = std::chrono::duration<double>(clock::now() - start_).count();
+  draw(done, fmt::format("{} keys  {:.1f} M/s", grouped(keys), static_cast<double>(keys) / seconds / 1e6));
+}
+
+void progress::at(std::uint64_t done, const std::string& note) {
+  if (is_due()) draw(done, note);
+}
+
+void progress::draw(std::uint64_t done, const std::string& note) {
+  const unsigned columns = terminal_columns(STDERR_FILENO);
+  std::size_t width = what_.size() + 2;
   std::string text = what_;
   if (total_ && *total_ != 0) {
     const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(*total_));
-    const unsigned columns = terminal_columns(STDERR_FILENO);
     const unsigned cells = columns < 70 ? 10 : columns < 100 ? 25 : 40;
     text += fmt::format("  {} {:3.0f} %", bar(share, cells), 100 * share);
+    width += 2 + cells + 6;
   }
-  text += fmt::format("  {} keys  {:.1f} M/s", grouped(keys), static_cast<double>(keys) / seconds / 1e6);
-  to_terminal("\r" + text + "\x1b[K");
+  // A line that is too long would be broken, and stay.
+  to_terminal("\r" + text + "  " + note.substr(0, std::max<std::size_t>(columns, width + 1) - width - 1) + "\x1b[K");
   drawn_ = true;
 }
 

@@ -17,14 +17,16 @@ class progress {
   progress& operator=(const progress&) = delete;
   ~progress() { clear(); }
 
-  // Cheap enough for every batch.
+  // Cheap enough for every batch. Shown after the bar: how many keys and how fast, or a note.
   void at(std::uint64_t done, std::uint64_t keys);
+  void at(std::uint64_t done, const std::string& note);
   void clear();
 
  private:
   using clock = std::chrono::steady_clock;
 
-  void draw(std::uint64_t done, std::uint64_t keys, clock::time_point now);
+  bool is_due();
+  void draw(std::uint64_t done, const std::string& note);
 
   std::string what_;
   std::optional<std::uint64_t> total_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "html.hpp"
 #include "numbers.hpp"
 
 namespace tamis::cli {
@@ -137,20 +138,6 @@ std::string card(const replay_result& result, bool adaptive) {
 }
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
 
 std::vector<const contestant*> report_order(const replay_result& result) {
   std::vector<const contestant*> order;

@@ -4,14 +4,10 @@
 // SVG, and are stretched to the space there is.
 
 #include <string>
-#include <string_view>
 
 #include "replay_report.hpp"
 
 namespace tamis::cli {
-
-// For text and for attributes.
-std::string escaped(std::string_view text);
 
 // How much of what static and adaptive filters asked in vain were repetitions: the point of it all, in two figures.
 std::string summary_cards(const replay_result& result);

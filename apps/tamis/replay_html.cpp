@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "html.hpp"
 #include "numbers.hpp"
 #include "replay_charts.hpp"
 
@@ -9,22 +10,8 @@ namespace tamis::cli {
 namespace {
 
 constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --paper: #fcfcfa; --ink: #1d2327; --soft: #5c666d; --line: #dfe3e6;
-        --first: #8fb0c9; --again: #c8374b; --static: #c8374b; --adaptive: #0b7285; }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #14181b; --ink: #e8ecee; --soft: #9aa5ac; --line: #30383e;
-          --first: #5d88ab; --again: #f0707f; --static: #f0707f; --adaptive: #53c7d9; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 3rem; max-width: 68rem; background: var(--paper); color: var(--ink);
-       font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .75rem; }
-h2 { font-size: 1.1rem; margin: 2.25rem 0 .25rem; }
-p { margin: .5rem 0; max-width: 48rem; }
-.soft, figcaption { color: var(--soft); font-size: .875rem; }
-figure { margin: 0; }
-figcaption { margin-bottom: .75rem; }
-svg { display: block; width: 100%; }
+:root { --first: #8fb0c9; --again: var(--bad); --static: var(--bad); --adaptive: var(--good); }
+@media (prefers-color-scheme: dark) { :root { --first: #5d88ab; } }
 .key { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; vertical-align: -1px; margin: 0 .35rem 0 0; }
 .key.static, .key.adaptive { height: 3px; vertical-align: 4px; width: 1.2rem; }
 .key.static { background: var(--static); } .key.adaptive { background: var(--adaptive); }
@@ -64,11 +51,6 @@ figcaption > span { margin-right: 1.25rem; white-space: nowrap; }
 .first { fill: var(--first); } .again { fill: var(--again); }
 .static .area { fill: var(--static); opacity: .2; } .adaptive .area { fill: var(--adaptive); opacity: .2; }
 
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { text-align: right; padding: .3rem .75rem; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; padding-left: 0; }
-th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 @media (max-width: 40rem) {
   body { padding-top: 1.25rem; }
   .growth { grid-template-columns: 2.5rem 1fr .75rem 6.75rem; font-size: .75rem; }
@@ -101,11 +83,7 @@ std::string figures(const replay_result& result) {
 }  // namespace
 
 std::string replay_html(const replay_result& result) {
-  std::string page =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tamis replay</title>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>";
-  page += style;
-  page += "</style></head><body>\n<h1>What each filter would have cost</h1>\n";
+  std::string page = page_start("tamis replay", "What each filter would have cost", style);
   page += "<p>" + escaped(replay_reading(result)) + "</p>\n";
   page += summary_cards(result);
   page += fmt::format("<p class=\"soft\">{} in the store; {} queries, {} of them for {} that are not in it. {} {}</p>\n",
@@ -126,7 +104,7 @@ std::string replay_html(const replay_result& result) {
       "filter is told so, if it can adapt. Bits per key is the memory of the filter, slow bits what it keeps beside the store. "
       "Queries per "
       "second include the store's reads and the adapting.</p>\n";
-  return page + "</body></html>\n";
+  return page + std::string(page_end);
 }
 
 }  // namespace tamis::cli

@@ -1,0 +1,58 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include "interrupt.hpp"
+#include "output.hpp"
+
+namespace tamis::cli {
+namespace {
+
+// A stream that the caller closed must stay unusable: without this the next file that is opened takes its number, and text
+// meant for the screen lands in a filter. Opened the wrong way round, every use of it is an error.
+void keep_closed_streams_closed() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) == -1) {
+      [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+void prepare_process() {
+  keep_closed_streams_closed();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe or a file-size limit becomes an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);
+  watch_signals();
+}
+
+}  // namespace
+
+int run_process(int (*run)(int, char**), int argc, char** argv) {
+  prepare_process();
+  try {
+    return run(argc, argv);
+  } catch (const interrupted& by) {
+    say("interrupted");
+    std::signal(by.signal, SIG_DFL);
+    std::raise(by.signal);  // the shell sees what really ended the command
+  } catch (const std::bad_alloc&) {
+    say("memory: there is not enough");
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  return 1;
+}
+
+int show(const std::string& text) {
+  output out;
+  out.write(text);
+  out.flush();
+  return 0;
+}
+
+}  // namespace tamis::cli
