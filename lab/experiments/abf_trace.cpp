@@ -40,7 +40,7 @@ result<trace> from_log(const std::string& path, std::uint64_t seed) {
 
 }  // namespace
 
-result<std::vector<trace>> traces_for(const experiment_options& options) {
+result<std::vector<trace>> traces_for(const experiment_options& options, std::size_t most) {
   std::vector<trace> made;
   if (!options.log.empty()) {
     TAMIS_TRY(trace log, from_log(options.log, options.seed));
@@ -48,6 +48,7 @@ result<std::vector<trace>> traces_for(const experiment_options& options) {
     return made;
   }
   for (const char* alpha : {"1.2", "1.1", "1.0"}) {
+    if (made.size() == most) break;
     TAMIS_TRY(trace one, synthetic(alpha, options.seed));
     made.push_back(std::move(one));
   }

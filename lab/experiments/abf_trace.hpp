@@ -18,8 +18,8 @@ struct trace {
   std::vector<digest> flows;           // the digest of each flow
 };
 
-// The log that the options name, or the three synthetic traces.
-result<std::vector<trace>> traces_for(const experiment_options& options);
+// The log that the options name, or the three synthetic traces (the first `most` of them).
+result<std::vector<trace>> traces_for(const experiment_options& options, std::size_t most = 3);
 
 // N flows, chosen at random, are stored; the packets of all others are asked for.
 struct trace_sample {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tamis/filter/acf_cuckooing.hpp"
 #include "tamis/filter/acf_cyclic.hpp"
@@ -34,13 +35,14 @@ std::uint64_t false_positives(Filter f, const std::vector<digest>& members, cons
 }
 
 // All contenders on the same keys: false positives of each, in the order of acf_names.
-inline constexpr std::string_view acf_names = "plain,cuckooing,cuckooing_paper,cyclic_1,cyclic_2,cyclic_3,swapping";
-inline constexpr unsigned acf_contenders = 7;
+inline const std::vector<std::string> acf_names = {"plain",    "cuckooing", "cuckooing_paper", "cyclic_1",
+                                                   "cyclic_2", "cyclic_3",  "swapping"};
 template <class Questions>
-std::array<std::uint64_t, acf_contenders> race(const std::vector<digest>& members, const Questions& questions,
-                                               unsigned slot_bits) {
+std::vector<double> race(const std::vector<digest>& members, const Questions& questions, unsigned slot_bits) {
   const std::uint64_t n = members.size();
-  const auto run = [&](auto f, bool learns = true) { return false_positives(std::move(f), members, questions, learns); };
+  const auto run = [&](auto f, bool learns = true) {
+    return static_cast<double>(false_positives(std::move(f), members, questions, learns));
+  };
   return {run(acf_of<acf_cuckooing>(n, slot_bits), false),
           run(acf_of<acf_cuckooing>(n, slot_bits)),
           run(acf_of<acf_cuckooing>(n, slot_bits, {{"path", "paper"}})),
@@ -49,5 +51,19 @@ std::array<std::uint64_t, acf_contenders> race(const std::vector<digest>& member
           run(acf_of<acf_cyclic>(n, slot_bits, {}, 3)),
           run(acf_of<acf_swapping>(n, slot_bits))};
 }
+
+// How the contenders are called and coloured in charts.
+struct acf_line {
+  const char* column;
+  const char* label;
+  const char* colour;
+};
+inline constexpr acf_line acf_lines[] = {{"cuckooing", "Cuckooing, shortest path", "acf-cuckooing"},
+                                         {"cuckooing_paper", "Cuckooing, the paper's path", "acf-cuckooing/2"},
+                                         {"cyclic_1", "Cyclic, s = 1", "acf-cyclic"},
+                                         {"cyclic_2", "Cyclic, s = 2", "acf-cyclic/2"},
+                                         {"cyclic_3", "Cyclic, s = 3", "acf-cyclic/3"},
+                                         {"swapping", "Swapping", "acf-swapping"},
+                                         {"plain", "not adapting", "grey"}};
 
 }  // namespace tamis::lab

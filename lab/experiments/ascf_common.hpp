@@ -3,7 +3,6 @@
 // What the experiments of the ASCF paper share: its filters, made as section IV.A makes them, and their speed.
 
 #include <ctime>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +22,8 @@ inline std::vector<std::string> ascf_filters() {
   }
   return known;
 }
+
+inline constexpr const char* ascf_paper = "Additive and subtractive cuckoo filters";
 
 inline double bits_per_key(const any_filter& f, std::uint64_t keys) {
   return static_cast<double>(f.bits().fast) / static_cast<double>(keys);

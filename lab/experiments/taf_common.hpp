@@ -1,8 +1,9 @@
 #pragma once
 
 // Filters of the TAF experiments, at equal space as in section 6: the TAF has 8-bit remainders and three bits more per slot, so
-// that cuckoo fingerprints have 11 bits, of which Cyclic's selectors take theirs; all at load 0.95. utaf has the TAF's remainders
-// and whatever more it needs.
+// that cuckoo fingerprints have 11 bits, from which Cyclic pays for its selectors; all at load 0.95. utaf has the TAF's
+// remainders and whatever more it needs; the buckets of `cuckoo` are a power of two, so that its load is anywhere from 0.48 to
+// 0.95.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "lab/experiment.hpp"
-#include "tamis/base/random.hpp"
 #include "tamis/filter/acf_cuckooing.hpp"
 #include "tamis/filter/acf_cyclic.hpp"
 #include "tamis/filter/acf_swapping.hpp"
@@ -25,12 +25,14 @@
 
 namespace tamis::lab {
 
+inline constexpr const char* taf_paper = "Telescoping filter";
+
 // One filter with its stored set, and how often it was wrong.
 template <class Filter>
 class asked_filter {
  public:
   asked_filter(std::uint64_t capacity, option_list options)
-      : filter_(Filter::create({.capacity = capacity, .fpr = 0.4, .options = std::move(options)}).value()) {}
+      : filter_(Filter::create({.capacity = capacity, .fpr = 0.99, .options = std::move(options)}).value()) {}
 
   bool insert(digest d) { return filter_.insert(d) == insert_result::inserted; }
   // A query of a key that is not in; a wrong answer is reported to the filter, if it learns.
@@ -56,12 +58,33 @@ class asked_filter {
   std::uint64_t asked_ = 0;
 };
 
-// All contenders over one stored set.
-struct taf_contenders {
-  static constexpr const char* names =
-      "taf,taf_quarters,utaf,exaf,rsqf,cuckoo,vacuum,acf_cuckooing,acf_cyclic_1,acf_cyclic_2,acf_cyclic_3,acf_swapping";
-  static constexpr std::size_t count = 12;
+// How a contender is called in tables and in charts.
+struct taf_line {
+  const char* column;
+  const char* label;
+  const char* colour;
+};
+inline constexpr taf_line taf_lines[] = {{"taf", "taf", "taf"},
+                                         {"taf_quarters", "taf, quarter blocks", "taf/2"},
+                                         {"utaf", "utaf (larger)", "utaf"},
+                                         {"exaf", "exaf", "exaf"},
+                                         {"rsqf", "rsqf", "rsqf"},
+                                         {"cuckoo", "cuckoo", "cuckoo"},
+                                         {"vacuum", "vacuum", "vacuum"},
+                                         {"acf_cuckooing", "Cuckooing ACF", "acf-cuckooing"},
+                                         {"acf_cyclic_1", "Cyclic ACF, s = 1", "acf-cyclic"},
+                                         {"acf_cyclic_2", "Cyclic ACF, s = 2", "acf-cyclic/2"},
+                                         {"acf_cyclic_3", "Cyclic ACF, s = 3", "acf-cyclic/3"},
+                                         {"acf_swapping", "Swapping ACF", "acf-swapping"},
+                                         {"acf_shortest", "Cuckooing ACF, our path", "acf-cuckooing/2"}};
+inline std::vector<std::string> taf_columns() {
+  std::vector<std::string> names;
+  for (const taf_line& l : taf_lines) names.emplace_back(l.column);
+  return names;
+}
 
+// All contenders over one stored set, in the order of taf_lines.
+struct taf_contenders {
   explicit taf_contenders(const std::vector<digest>& members)
       : all(asked_filter<taf>(members.size(), {{"remainder", "8"}}),
             asked_filter<taf>(members.size(), {{"remainder", "8"}, {"code", "quarters"}}),
@@ -69,9 +92,12 @@ struct taf_contenders {
             asked_filter<rsqf>(members.size(), {{"remainder", "8"}}),
             asked_filter<cuckoo>(members.size(), {{"fingerprint", "11"}}),
             asked_filter<vacuum>(members.size(), {{"fingerprint", "11"}}),
-            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}}), cyclic(members, "10", "1"),
-            cyclic(members, "9", "2"), cyclic(members, "8", "3"),
-            asked_filter<acf_swapping>(members.size(), {{"fingerprint", "11"}})) {
+            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}, {"path", "paper"}}),
+            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "10"}, {"selector", "1"}}),
+            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "9"}, {"selector", "2"}}),
+            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "8"}, {"selector", "3"}}),
+            asked_filter<acf_swapping>(members.size(), {{"fingerprint", "11"}}),
+            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}})) {
     for (const digest d : members) {
       stored.insert(d);
       each([&](auto& f) { refused += !f.insert(d); });
@@ -85,34 +111,27 @@ struct taf_contenders {
   void ask(digest d) {
     each([&](auto& f) { f.ask(d, stored); });
   }
+  std::vector<double> rates() {
+    std::vector<double> measured;
+    each([&](auto& f) { measured.push_back(f.rate()); });
+    return measured;
+  }
 
   memory_remote stored;
   std::uint64_t refused = 0;
   std::tuple<asked_filter<taf>, asked_filter<taf>, asked_filter<utaf>, asked_filter<exaf>, asked_filter<rsqf>,
              asked_filter<cuckoo>, asked_filter<vacuum>, asked_filter<acf_cuckooing>, asked_filter<acf_cyclic>,
-             asked_filter<acf_cyclic>, asked_filter<acf_cyclic>, asked_filter<acf_swapping>>
+             asked_filter<acf_cyclic>, asked_filter<acf_cyclic>, asked_filter<acf_swapping>, asked_filter<acf_cuckooing>>
       all;
-
- private:
-  static asked_filter<acf_cyclic> cyclic(const std::vector<digest>& members, const char* fingerprint, const char* selector) {
-    return {members.size(), {{"fingerprint", fingerprint}, {"selector", selector}}};
-  }
-};
-
-// Means over runs, one per contender.
-struct taf_rates {
-  std::vector<double> sums = std::vector<double>(taf_contenders::count);
-
-  void add(taf_contenders& from) {
-    std::size_t i = 0;
-    from.each([&](auto& f) { sums[i++] += f.rate(); });
-  }
-  void write(std::ostream& csv, unsigned runs) const {
-    for (const double sum : sums) csv << ',' << sum / runs;
-    csv << std::endl;
-  }
 };
 
 inline digest random_digest(random_source& random) { return {random(), random()}; }
+
+// A panel with all contenders.
+inline panel taf_panel(std::string title, const row_list& rows, std::string_view x) {
+  panel p{std::move(title), {}};
+  for (const taf_line& l : taf_lines) p.lines.push_back({l.label, l.colour, mark::line, points_of(rows, x, l.column)});
+  return p;
+}
 
 }  // namespace tamis::lab

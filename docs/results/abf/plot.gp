@@ -24,8 +24,8 @@ do for [n in "8 12"] {
     in(a, b) = (a == n && b == k)
     plot "synthetic.csv" using 3:(in($1,$2) ? 100*$4 : NaN) with points pt 6 lc rgb grey title "bloom1", \
          "" using 3:(in($1,$2) ? 100*$5 : NaN) with points pt 7 lc rgb blue title "abf, S = 2, blind switch", \
-         "" using 3:(in($1,$2) ? 100*$9 : NaN) with lines lc rgb blue title "model", \
-         "" using 3:(in($1,$2) ? 100*$8 : NaN) with lines dt 2 lc rgb blue title "equations as printed"
+         "" using 3:(in($1,$2) ? 100*column("model") : NaN) with lines lc rgb blue title "model", \
+         "" using 3:(in($1,$2) ? 100*column("model_printed") : NaN) with lines dt 2 lc rgb blue title "equations as printed"
   }
 }
 unset multiplot
