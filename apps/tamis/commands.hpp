@@ -19,5 +19,6 @@ void add_info(CLI::App& tool);
 void add_merge(CLI::App& tool);
 void add_remove(CLI::App& tool);
 void add_replay(CLI::App& tool);
+void add_reproduce(CLI::App& tool);
 
 }  // namespace tamis::cli

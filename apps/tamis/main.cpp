@@ -23,6 +23,7 @@ void add_commands(CLI::App& tool) {
   add_advise(tool);
   add_generate(tool);
   add_bench(tool);
+  add_reproduce(tool);
 }
 
 int wrong_usage(const CLI::App& tool, const CLI::ParseError& wrong) {

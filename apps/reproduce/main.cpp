@@ -1,0 +1,248 @@
+// tamis-reproduce, which `tamis reproduce` starts: lists and runs the experiments of the papers.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <thread>
+
+#include "failure.hpp"
+#include "help.hpp"
+#include "interrupt.hpp"
+#include "json_target.hpp"
+#include "numbers.hpp"
+#include "process.hpp"
+#include "report.hpp"
+#include "table.hpp"
+#include "work.hpp"
+
+namespace tamis::cli {
+namespace {
+
+struct reproduce_flags {
+  std::vector<std::string> names;
+  bool list = false;
+  std::string scale = "quick";
+  std::string out;
+  std::string runs;
+  std::string seed = "1";
+  std::string log;
+  std::string jobs;
+  std::string json_path;
+};
+
+double estimate(const lab::experiment& e, lab::scale s) { return e.seconds.of(s) * e.runs.of(s); }
+
+void list(const reproduce_flags& given) {
+  json all = json::array();
+  output out;
+  json_target target(given.json_path);
+  for (const lab::experiment& e : lab::experiments()) {
+    all.push_back({{"experiment", e.name},
+                   {"paper", e.paper},
+                   {"figures", e.figures},
+                   {"claim", e.claim},
+                   {"parameters", e.parameters},
+                   {"agrees", e.agrees},
+                   {"seconds_quick", estimate(e, lab::scale::quick)},
+                   {"seconds_paper", estimate(e, lab::scale::paper)}});
+    if (target.on_stdout()) continue;
+    out.print("{}  {}, {}\n", bold(e.name), e.paper, e.figures);
+    out.print("  {}\n", wrapped(e.claim, 78, 2));
+    out.print("  {}\n", dim(fmt::format("quick: about {}; paper: about {}", duration(estimate(e, lab::scale::quick)),
+                                        duration(estimate(e, lab::scale::paper)))));
+  }
+  target.write(all, out);
+  out.flush();
+}
+
+std::vector<const lab::experiment*> chosen(const std::vector<std::string>& names) {
+  std::vector<const lab::experiment*> found;
+  const auto add = [&found](const lab::experiment* e) {
+    if (std::find(found.begin(), found.end(), e) == found.end()) found.push_back(e);
+  };
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const lab::experiment& e : lab::experiments()) add(&e);
+      continue;
+    }
+    const lab::experiment* e = lab::find_experiment(name);
+    if (e == nullptr) fail("experiment '" + name + "'", "unknown; `tamis reproduce --list` lists them");
+    add(e);
+  }
+  return found;
+}
+
+conditions conditions_of(const reproduce_flags& given) {
+  conditions made{given.scale == "paper" ? lab::scale::paper : lab::scale::quick,
+                  parse_count("--seed", given.seed, 0, ~std::uint64_t{0}), "", 0};
+  if (given.log.empty()) return made;
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(given.log, failed)) fail(given.log, "is not a file that can be read");
+  made.log = std::filesystem::absolute(given.log).string();
+  made.log_bytes = std::filesystem::file_size(given.log, failed);
+  return made;
+}
+
+std::vector<job> jobs_of(const reproduce_flags& given) {
+  const std::uint64_t runs = given.runs.empty() ? 0 : parse_count("--runs", given.runs, 1, 10000);  // 0: as many as it has
+  const lab::scale scale = conditions_of(given).scale;
+  std::vector<job> jobs;
+  for (const lab::experiment* e : chosen(given.names)) {
+    jobs.push_back({e, runs == 0 ? e->runs.of(scale) : static_cast<unsigned>(runs), {}});
+  }
+  return jobs;
+}
+
+unsigned threads_of(const reproduce_flags& given) {
+  if (given.jobs.empty()) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(parse_count("--jobs", given.jobs, 1, 1024));
+}
+
+std::string verdict_line(const judged& j) {
+  std::size_t agree = 0;
+  for (const lab::verdict& v : j.verdicts) agree += v.is == lab::outcome::agrees;
+  return fmt::format("{:<18} {:<22} {} of {} claims agree, {}\n", j.of->of->name, lab::word_of(lab::overall(j.verdicts)), agree,
+                     j.verdicts.size(), duration(j.of->seconds()));
+}
+
+class reproduction {
+ public:
+  // What is asked for is checked before anything is written.
+  explicit reproduction(const reproduce_flags& given)
+      : jobs_(jobs_of(given)),
+        threads_(threads_of(given)),
+        target_(given.json_path),
+        folder_(given.out, conditions_of(given)) {}
+
+  void run() {
+    say(fmt::format("{} at {} scale: about {} if nothing is there yet; finished runs are kept in {}",
+                    counted(jobs_.size(), "experiment"), word_of(scale()),
+                    duration(estimated_seconds(jobs_, scale(), threads_)), folder_.path("")));
+    add_earlier();
+    try {
+      do_work(jobs_, folder_, {threads_, [this](const job& j) { completed(j); }});
+    } catch (const interrupted&) {
+      say("finished runs are kept; the same command goes on from there");
+      throw;
+    }
+    finish();
+  }
+
+ private:
+  lab::scale scale() const { return folder_.made_under().scale; }
+
+  // What earlier commands have left in the folder belongs on the page too.
+  void add_earlier() {
+    for (const lab::experiment& e : lab::experiments()) {
+      if (std::any_of(jobs_.begin(), jobs_.end(), [&e](const job& j) { return j.of == &e; })) continue;
+      job j{&e, 0, {}};
+      for (auto run = folder_.load(e, 0); run; run = folder_.load(e, j.runs)) {
+        j.finished.push_back(std::move(run));
+        ++j.runs;
+      }
+      if (j.runs == 0) continue;
+      earlier_.push_back(std::move(j));
+      done_.push_back(judge(earlier_.back()));
+    }
+  }
+
+  // The page is whole after every experiment: whoever stops here has what there is.
+  void completed(const job& j) {
+    try {
+      if (!j.failed.empty()) throw failure(j.failed);
+      add(judge(j));
+    } catch (const std::exception& error) {
+      failed_.push_back({j.of->name, error.what()});
+      say(j.of->name + ": " + error.what());
+    }
+    write_page(done_, failed_, folder_);
+    folder_.write("results.json", summary().dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+
+  void add(judged done) {
+    write_files(done, folder_);
+    if (!target_.on_stdout()) {
+      out_.write(verdict_line(done));
+      out_.flush();
+    }
+    done_.push_back(std::move(done));
+    std::sort(done_.begin(), done_.end(), [](const judged& a, const judged& b) { return a.of->of->name < b.of->of->name; });
+  }
+
+  json summary() const {
+    json all = folder_.made_under().described();
+    all["versions"] = versions_json();
+    all["machine"] = this_machine_json();
+    all["experiments"] = json::array();
+    for (const judged& j : done_) all["experiments"].push_back(verdict_json(j));
+    return all;
+  }
+
+  void finish() {
+    if (!target_.on_stdout()) out_.print("page: {}\n", folder_.path("index.html"));
+    target_.write(summary(), out_);
+    out_.flush();
+    if (!failed_.empty()) fail(failed_.front().name, "could not be run: " + failed_.front().reason);
+  }
+
+  std::vector<job> jobs_;
+  std::list<job> earlier_;
+  unsigned threads_;
+  json_target target_;
+  results_folder folder_;
+  std::vector<judged> done_;
+  std::vector<failed_experiment> failed_;
+  output out_;
+};
+
+void add_flags(CLI::App& tool, reproduce_flags& given) {
+  tool.add_option("EXPERIMENT", given.names, "experiments, or all");
+  tool.add_flag("--list", given.list, "list the experiments and what their papers claim");
+  tool.add_option("--scale", given.scale, "quick: minutes; paper: the papers' sizes, hours")
+      ->type_name("quick|paper")
+      ->check(CLI::IsMember({"quick", "paper"}));
+  tool.add_option("--out", given.out, "folder for data, charts and page; one scale and seed each")->type_name("DIR");
+  tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
+  tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
+  tool.add_option("--log", given.log, "keys, one per line, in place of synthetic traces")->type_name("FILE");
+  tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
+      ->type_name("N");
+  add_json_flag(tool, given.json_path);
+  tool.footer(
+      "Runs experiments of the five papers and compares what comes out with what they\n"
+      "say: DIR/index.html has a verdict on every claim and the charts, and beside it\n"
+      "are the data (CSV, JSON with every run) and the charts (SVG). A command that was\n"
+      "stopped goes on where it was: finished runs are kept.\n\n"
+      "Examples:\n  tamis reproduce --list\n  tamis reproduce ascf-sizes acf-omega --out results");
+}
+
+int run(int argc, char** argv) {
+  CLI::App tool("the papers' figures and tables, with a verdict on every claim", "tamis reproduce");
+  tool.formatter(std::make_shared<help_format>());
+  reproduce_flags given;
+  add_flags(tool, given);
+  try {
+    tool.parse(argc, argv);
+    if (!given.list && given.names.empty()) throw CLI::ParseError("name experiments, or all; --list lists them", 2);
+    if (!given.list && given.out.empty()) throw CLI::ParseError("--out DIR is required", 2);
+  } catch (const CLI::CallForHelp&) {
+    return show(tool.help());
+  } catch (const CLI::ParseError& wrong) {
+    say(fmt::format("reproduce: {}", wrong.what()));
+    say("see `tamis reproduce --help`");
+    return 2;
+  }
+  if (given.list) {
+    list(given);
+  } else {
+    reproduction(given).run();
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tamis::cli
+
+int main(int argc, char** argv) { return tamis::cli::run_process(tamis::cli::run, argc, argv); }
