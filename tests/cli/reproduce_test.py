@@ -78,7 +78,10 @@ class Reproduce(ToolTest):
     def stop(self, by):
         """Starts forty runs, ends the command when the first two are done, and says which runs were finished."""
         command = [TOOL, "reproduce", SEVERAL, "--runs", "40", "--jobs", "1", "--out", "out"]
-        process = subprocess.Popen(command, cwd=self.dir, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command, cwd=self.dir, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job has it ignored
+        )  # fmt: skip
         until = time.monotonic() + 120
         while not os.path.exists(self.path(f"out/runs/{SEVERAL}.1.json")):
             self.assertLess(time.monotonic(), until)
