@@ -22,7 +22,7 @@ h3 { font-size: 1rem; margin: 2rem 0 .25rem; padding-top: 1rem; border-top: 1px 
 .verdicts span { color: var(--ink); display: block; } .verdicts .found { color: var(--soft); font-size: .875rem; }
 figure { overflow-x: auto; margin: 1rem 0; }
 figure svg { min-width: 44rem; max-width: 60rem; }
-td.left { text-align: left; white-space: normal; }
+th.left, td.left { text-align: left; white-space: normal; }
 a { color: inherit; }
 )";
 
