@@ -202,7 +202,7 @@ void add_flags(CLI::App& tool, reproduce_flags& given) {
   tool.add_flag("--list", given.list, "list the experiments and what their papers claim");
   tool.add_option("--scale", given.scale, "quick: minutes; paper: the papers' sizes, hours")
       ->type_name("quick|paper")
-      ->check(CLI::IsMember({"quick", "paper"}));
+      ->check(CLI::IsMember({"quick", "paper"}).description(""));
   tool.add_option("--out", given.out, "folder for data, charts and page; one scale and seed each")->type_name("DIR");
   tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
   tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
