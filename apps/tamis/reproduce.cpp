@@ -26,7 +26,7 @@ namespace {
 }  // namespace
 
 void add_reproduce(CLI::App& tool) {
-  CLI::App* command = tool.add_subcommand("reproduce", "the papers' figures and tables, with a verdict on every claim");
+  CLI::App* command = tool.add_subcommand("reproduce", "the papers' figures and tables, with verdicts");
   command->set_help_flag();  // everything, also --help, is for the other program
   command->prefix_command();
   command->callback([command] {
