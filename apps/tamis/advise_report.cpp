@@ -134,7 +134,7 @@ json to_json(const estimate& e, std::uint64_t final_keys) {
 
 }  // namespace
 
-std::string create_flags(const estimate& e) {
+std::string create_arguments(const estimate& e) {
   return fmt::format(
       "--filter {} --capacity {} {}", e.entry->info->id, e.params.capacity,
       e.params.fpr ? fmt::format("--fpr {:.4g}", *e.params.fpr) : fmt::format("--bits-per-key {:.6g}", *e.params.bits_per_key));
@@ -160,7 +160,7 @@ json advice_json(const advise_result& result) {
               {"log", std::move(described)}, {"compared_by", found.by_memory ? "memory" : "cost"}};
   if (!found.ranked.empty()) {
     all["recommended"] = found.ranked.front().entry->info->id;
-    all["create"] = create_flags(found.ranked.front());
+    all["create"] = create_arguments(found.ranked.front());
   }
   all["filters"] = std::move(filters);
   return all;
@@ -181,7 +181,7 @@ void print_advice(const advise_result& result, output& out) {
     paragraph(others + ".");
   }
   if (result.found.ranked.empty()) return;
-  out.print("\n{}\n  tamis create FILE {}\n", bold("Recommended:"), create_flags(result.found.ranked.front()));
+  out.print("\n{}\n  tamis create FILE {}\n", bold("Recommended:"), create_arguments(result.found.ranked.front()));
   paragraph(reason(result));
 }
 

@@ -18,6 +18,6 @@ void print_advice(const advise_result& result, output& out);
 json advice_json(const advise_result& result);
 
 // The flags of `tamis create` that make it: "--filter bloom --capacity 1000 --fpr 0.01".
-std::string create_flags(const lab::estimate& e);
+std::string create_arguments(const lab::estimate& e);
 
 }  // namespace tamis::cli
