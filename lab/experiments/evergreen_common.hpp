@@ -1,7 +1,8 @@
 #pragma once
 
-// Filters of the evergreen experiments: any filters of the registry, each beside the truth. One that is not there is left out.
+// Filters of the evergreen experiments: any filters of the registry, each beside the truth; and how they are drawn.
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "tamis/remote/memory_remote.hpp"
 
 namespace tamis::lab {
+
+inline constexpr const char* evergreen_paper = "Evergreen filter (our own)";
 
 struct contestant {
   std::string name;  // in the table
@@ -67,7 +70,6 @@ inline result<std::vector<contest_filter>> contest(const std::vector<contestant>
                                                    double bits_per_key = contest_bits) {
   std::vector<contest_filter> made;
   for (const contestant& who : all) {
-    if (!registry::builtin().find(who.id)) continue;
     filter_params params{.capacity = capacity, .options = who.options};
     params.bits_per_key = bits_per_key;
     TAMIS_TRY(any_filter f, any_filter::create(who.id, params));
@@ -82,5 +84,58 @@ inline result<contest_filter> beginner(const contestant& who, std::uint64_t capa
 }
 
 inline digest any_digest(random_source& random) { return {random(), random()}; }
+
+// How a contestant is called in charts.
+struct contest_line {
+  const char* name;
+  const char* label;
+  const char* colour;
+  mark as = mark::line;
+};
+inline constexpr contest_line contest_lines[] = {{"evergreen", "evergreen", "evergreen"},
+                                                 {"evergreen_store", "evergreen with a store", "evergreen"},
+                                                 {"evergreen_flat", "the same, growth=flat", "evergreen", mark::dots},
+                                                 {"evergreen_untold", "evergreen, not told of mistakes", "evergreen/2"},
+                                                 {"evergreen_growing", "evergreen, no store, growing F", "evergreen/2"},
+                                                 {"evergreen_fixed", "evergreen, no store, fixed F", "evergreen/3"},
+                                                 {"infini_growing", "infini, growing", "infini"},
+                                                 {"infini_chained", "infini, chained", "infini/2"},
+                                                 {"taf", "taf", "taf"},
+                                                 {"exaf", "exaf", "exaf"},
+                                                 {"abf", "abf", "abf"},
+                                                 {"acf_cuckooing", "Cuckooing ACF", "acf-cuckooing"},
+                                                 {"acf_cyclic", "Cyclic ACF", "acf-cyclic"},
+                                                 {"acf_swapping", "Swapping ACF", "acf-swapping"},
+                                                 {"rsqf", "rsqf", "rsqf"}};
+
+// A panel with a line for each filter of the rows.
+inline panel contest_panel(std::string title, const row_list& rows, std::string_view x, std::string_view column) {
+  panel p{std::move(title), {}};
+  for (const contest_line& l : contest_lines) {
+    const row_list of = where(rows, "filter", l.name);
+    if (!of.empty()) p.lines.push_back({l.label, l.colour, l.as, points_of(of, x, column)});
+  }
+  return p;
+}
+
+// The rows whose setting is a number from low to high.
+inline row_list between(const row_list& rows, std::string_view setting, double low, double high) {
+  row_list found;
+  for (const table::row& r : rows) {
+    if (r.number(setting) >= low && r.number(setting) <= high) found.push_back(r);
+  }
+  return found;
+}
+inline double mean_of(const row_list& rows, std::string_view column) {
+  double sum = 0;
+  for (const table::row& r : rows) sum += r.value(column);
+  return sum / static_cast<double>(rows.size());
+}
+// The standard error of that mean.
+inline double mean_error(const row_list& rows, std::string_view column) {
+  double squares = 0;
+  for (const table::row& r : rows) squares += r.error(column) * r.error(column);
+  return std::sqrt(squares) / static_cast<double>(rows.size());
+}
 
 }  // namespace tamis::lab
