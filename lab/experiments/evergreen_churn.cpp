@@ -104,7 +104,7 @@ const registered it(
      .agrees =
          "evergreen's rate and bits per key in the last two turnovers are at most 1.3 times those in the second and third",
      .runs = {3, 5},
-     .seconds = {4, 20},
+     .seconds = {3, 13},
      .run = run,
      .judge = judge,
      .draw = draw});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <list>
 
 #include "lab/experiments/evergreen_common.hpp"
 
@@ -47,23 +48,23 @@ double at_share(std::vector<insert_time>& times, double share, float insert_time
   return times[at].*field;
 }
 
-// Answers how many inserts met a page fault.
-result<std::uint64_t> insert_all(contest_filter f, bool has_remote, bool is_first, std::uint64_t seed,
+// Answers how many inserts met a page fault, the first time.
+result<std::uint64_t> insert_all(contest_filter f, memory_remote* stored, bool is_first, std::uint64_t seed,
                                  std::vector<insert_time>& times) {
+  const memory_remote nothing;
   random_source random(seed);
-  memory_remote stored;
   std::uint64_t faulted = 0;
   for (insert_time& t : times) {
     const digest d = any_digest(random);
-    if (has_remote) stored.insert(d);
-    const long faults = page_faults();
+    if (stored) stored->insert(d);
+    const long faults = is_first ? page_faults() : 0;
     const double cpu = cpu_ns();
     const auto start = std::chrono::steady_clock::now();
-    const bool inserted = f.insert(d, stored);
+    const bool inserted = f.insert(d, stored ? *stored : nothing);
     const auto wall = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
     const auto took = static_cast<float>(cpu_ns() - cpu);
     if (!inserted) return error{f.name() + " refused a key"};
-    faulted += page_faults() != faults;
+    faulted += is_first && page_faults() != faults;
     t = is_first ? insert_time{wall, took, took} : insert_time{t.wall, t.cpu, std::min(t.least, took)};
   }
   return faulted;
@@ -73,12 +74,16 @@ result<table> run(const experiment_options& options) {
   table out({"filter", "share"}, {"first_wall_us", "first_cpu_us", "least_cpu_us", "first_page_faults"}, summary::median);
   const std::uint64_t seed = options.random()();
   const std::vector<contestant> all = contestants();
+  // Kept to the end: after a store was freed, one insert at each doubling took milliseconds, up to 17; with it kept hardly any
+  // did. Probably it is malloc, which goes through all the small blocks that were freed.
+  std::list<memory_remote> stores;
   for (std::size_t c = 0; c < all.size(); ++c) {
-    std::vector<insert_time> times(std::size_t{1} << options.at(20, 24), insert_time{1, 1, 1});  // written: it has its pages
+    std::vector<insert_time> times(std::size_t{1} << options.at(18, 24), insert_time{1, 1, 1});  // written: it has its pages
     std::uint64_t faults = 0;
     for (unsigned i = 0; i < repeats; ++i) {
       TAMIS_TRY(contest_filter f, beginner(all[c], 1024));
-      TAMIS_TRY(const std::uint64_t faulted, insert_all(std::move(f), all[c].has_remote, i == 0, seed, times));
+      TAMIS_TRY(const std::uint64_t faulted,
+                insert_all(std::move(f), all[c].has_remote ? &stores.emplace_back() : nullptr, i == 0, seed, times));
       if (i == 0) faults = faulted;
       options.done(repeats * c + i + 1, repeats * all.size());
     }
@@ -97,14 +102,17 @@ std::vector<verdict> judge(const table& seen) {
   for (const table::row& r : where(seen.rows(), "share", "1")) {
     if (r.text("filter").starts_with("evergreen")) below.at_most(r, r.value("least_cpu_us"), 1000);
   }
-  return {below.judge("On a machine that is not quiet this says nothing.")};
+  return {
+      below.judge("A busy machine makes pauses of its own, and so, probably, does malloc after other experiments in the same "
+                  "process, which "
+                  "freed many small blocks: run it alone.")};
 }
 
 std::vector<chart> draw(const table& seen) {
   chart c{.name = "inserts",
           .title = "How long single inserts take while a filter grows",
           .x = {.label = "share of inserts that took at most this long",
-                .names = {"50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "all"}},
+                .names = {"50 %", "90 %", "99 %", "3 nines", "4", "5", "6", "all"}},
           .y = {.label = "CPU time, us", .log = true},
           .note =
               "The same keys were inserted three times; a pause of the filter's own comes every time, one of the machine's "
@@ -129,11 +137,11 @@ const registered it(
      .paper = evergreen_paper,
      .figures = "pauses",
      .claim = "No insert takes longer than a millisecond, because segments grow one by one.",
-     .parameters = "From 2^10 to 2^24 keys (quick: 2^20), F = 8; the same keys three times, and of every insert the "
-                   "shortest time counts. Needs a quiet machine.",
+     .parameters = "From 2^10 to 2^24 keys (quick: 2^18), F = 8; the same keys three times, and of every insert the "
+                   "shortest time counts. Needs a quiet machine and a process of its own.",
      .agrees = "evergreen's longest insert, with and without a store, is below 1 ms of CPU time",
      .runs = {1, 3},
-     .seconds = {4, 100},
+     .seconds = {6, 380},
      .timed = true,
      .run = run,
      .judge = judge,

@@ -133,7 +133,7 @@ const registered it(
      .agrees =
          "evergreen is within 2 times of the best filter up to 20 unique queries per key, and ahead of taf and exaf at 80",
      .runs = {1, 3},
-     .seconds = {6, 60},
+     .seconds = {2.9, 13},
      .run = run,
      .judge = judge,
      .draw = draw});
