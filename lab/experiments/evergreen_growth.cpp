@@ -107,7 +107,7 @@ const registered it(
          "in the last doubling the rate is at most 1.1 times 2^-F with a store and twice 2^-F without; at most 26 bits per "
          "key with one",
      .runs = {2, 3},
-     .seconds = {2, 130},
+     .seconds = {2, 250},
      .run = run,
      .judge = judge,
      .draw = draw});
