@@ -3,21 +3,20 @@
 // What the experiments of the InfiniFilter paper share (section 5): filters grow from a first size, phase by phase; a phase is
 // one doubling of the keys, to 80 % of the slots. At its end negative queries measure rate and time.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include "lab/experiment.hpp"
 #include "lab/measure/timing.hpp"
 #include "tamis/any/registry.hpp"
-#include "tamis/base/random.hpp"
 
 namespace tamis::lab {
 
+inline constexpr const char* infini_paper = "InfiniFilter";
 inline constexpr double infini_alpha = 0.8;
-inline constexpr std::uint64_t infini_queries = 1'000'000;
 
 // Key i of a set: distinct for distinct i < 2^56 and sets.
 inline std::uint64_t growth_key(std::uint64_t set, std::uint64_t i, std::uint64_t seed) { return mix64(set << 56 | i) ^ seed; }
@@ -29,14 +28,14 @@ inline std::uint64_t phase_keys(std::uint64_t slots, unsigned phase) {
   return static_cast<std::uint64_t>(infini_alpha * static_cast<double>(slots)) << phase;
 }
 
-struct contender {
-  std::string name;     // in the table
-  std::string id;       // of the filter
-  option_list options;  // beside the fingerprint
+struct infini_contender {  // `contender` is a type of lab/measure.hpp
+  std::string name;        // in the table
+  std::string id;          // of the filter
+  option_list options;     // beside the fingerprint
   unsigned fingerprint;
 };
 
-inline result<any_filter> make_contender(const contender& c, std::uint64_t slots) {
+inline result<any_filter> make_infini_contender(const infini_contender& c, std::uint64_t slots) {
   filter_params params{.capacity = phase_keys(slots, 0), .fpr = 0.5, .options = c.options};
   params.options.emplace_back("fingerprint", std::to_string(c.fingerprint));
   return any_filter::create(c.id, params);
@@ -52,7 +51,8 @@ struct phase_figures {
   double query_ns = 0.0;   // one negative query after the other
 };
 
-// Negative queries, one by one: how many were positives, and the time of each.
+// Negative queries, one by one: how many were positives, and the time of each. The paper asks a million.
+inline std::uint64_t infini_queries(const experiment_options& options) { return options.at<std::uint64_t>(250'000, 1'000'000); }
 inline void ask_strangers(const any_filter& f, std::uint64_t queries, std::uint64_t seed, phase_figures& figures) {
   std::vector<digest> asked(queries);
   for (std::uint64_t i = 0; i < queries; ++i) asked[i] = f.hash()(growth_key(growth_absent, i, seed));
@@ -64,14 +64,15 @@ inline void ask_strangers(const any_filter& f, std::uint64_t queries, std::uint6
       positives += answer;
     }
   });
+  figures.keys = f.keys();
   figures.fpr = static_cast<double>(positives) / static_cast<double>(queries);
   figures.stated_fpr = f.expected_fpr();
   figures.bits_per_key = static_cast<double>(f.bits().fast) / static_cast<double>(f.keys());
-  figures.keys = f.keys();
 }
 
-// Inserts the stored keys [first, last); false if the filter refuses one.
-inline bool insert_phase(any_filter& f, std::uint64_t first, std::uint64_t last, std::uint64_t seed, phase_figures& figures) {
+// Inserts stored keys until there are `last`; false if the filter refuses one.
+inline bool insert_phase(any_filter& f, std::uint64_t last, std::uint64_t seed, phase_figures& figures) {
+  const std::uint64_t first = f.keys();
   std::vector<digest> chunk;
   constexpr std::uint64_t most = 1 << 16;
   double ns = 0.0;
@@ -88,32 +89,101 @@ inline bool insert_phase(any_filter& f, std::uint64_t first, std::uint64_t last,
   return true;
 }
 
-// Mean of the runs' rates, median of their times.
-class phase_samples {
- public:
-  void add(const phase_figures& f) {
-    all_.push_back(f);
-    query_.push_back(f.query_ns);
-    insert_.push_back(f.insert_ns);
-  }
-  bool empty() const { return all_.empty(); }
-  phase_figures summary() const {
-    phase_figures sum;
-    for (const phase_figures& f : all_) {
-      sum.fpr += f.fpr / static_cast<double>(all_.size());
-      sum.stated_fpr += f.stated_fpr / static_cast<double>(all_.size());
-      sum.bits_per_key += f.bits_per_key / static_cast<double>(all_.size());
-      sum.keys = f.keys;
+// Lets a filter grow from `slots` slots and tells `see(phase, figures)` at the end of each phase: where the newest filter of a
+// chain, or the only table of the others, is at its threshold. A chain then holds about twice the keys of the others.
+template <class See>
+status grow(const infini_contender& c, std::uint64_t slots, unsigned phases, const experiment_options& options, See see) {
+  TAMIS_TRY(any_filter f, make_infini_contender(c, slots));
+  const std::uint64_t seed = options.random()();
+  for (unsigned phase = 0; phase < phases; ++phase) {
+    // Sacrifice would now fill its last table to the brim: the paper's curve ends where no bit is left, too.
+    if (c.id == "sacrifice" && phase > c.fingerprint && !f.expand()) return {};
+    const std::uint64_t keys = phase_keys(slots, phase);
+    phase_figures figures;
+    if (!insert_phase(f, c.id == "chain-geometric" ? 2 * keys - phase_keys(slots, 0) : keys, seed, figures)) {
+      return error{c.name + " refused a key"};
     }
-    sum.query_ns = summarize(query_).median;
-    sum.insert_ns = summarize(insert_).median;
-    return sum;
+    ask_strangers(f, infini_queries(options), seed, figures);
+    see(phase, figures);
   }
+  return {};
+}
+
+// Statements about models. They add up the rates of parts, so that they bound the chance that one of these says yes, and come
+// near it only where it is small: at 0.2 they are 10 % too high.
+class model_tallies {
+ public:
+  explicit model_tallies(const std::string& models)
+      : near_("rates follow " + models + ": within 15 % up to 0.2"), above_("rates beyond 0.2 stay below " + models) {}
+
+  void see(const table::row& r, double model) {
+    const double chance = std::sqrt(model / r.value("queries") / static_cast<double>(r.samples("fpr").size()));
+    if (model >= 0.2) return above_.at_most(r, r.value("fpr"), model, chance);
+    near_.at_most(r, r.value("fpr"), 1.15 * model, chance);
+    near_.at_least(r, r.value("fpr"), 0.85 * model, chance);
+  }
+  verdict near(std::string_view why = "") const { return near_.judge(why); }
+  verdict above() const { return above_.judge(); }
 
  private:
-  std::vector<phase_figures> all_;
-  std::vector<double> query_;
-  std::vector<double> insert_;
+  tally near_;
+  tally above_;
 };
+
+// Times of single points depend on the caches and on luck: the geometric mean of how many times those of `a` are those of `b`.
+// Rows belong together if they agree in `setting`; those of which only one is there do not count.
+struct compared {
+  double mean = 0.0;
+  std::size_t points = 0;
+  range each;
+};
+inline compared times(const row_list& a, const row_list& b, std::string_view setting, std::string_view column) {
+  compared c;
+  double logs = 0.0;
+  for (const table::row& r : a) {
+    for (const table::row& o : where(b, setting, r.text(setting))) {
+      const double ratio = r.value(column) / o.value(column);
+      logs += std::log(ratio);
+      c.each.see(ratio);
+      ++c.points;
+    }
+  }
+  if (c.points != 0) c.mean = std::exp(logs / static_cast<double>(c.points));
+  return c;
+}
+inline verdict times_at_most(const compared& c, double bound, const std::string& claim) {
+  const std::string said = claim + ": at most " + brief(bound) + " times, geometric mean";
+  if (c.points == 0) return untested(said, "no row of this table can decide it");
+  return decide(c.mean <= bound, said,
+                brief(c.mean) + " times; single points of " + std::to_string(c.points) + ": " + c.each.text());
+}
+inline row_list since(const row_list& rows, double expansions) {
+  row_list late;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(late),
+               [&](const table::row& r) { return r.number("expansions") >= expansions; });
+  return late;
+}
+
+// A filter has its colour, its second variant a lighter one.
+inline std::string infini_colour(const std::string& name) {
+  const std::size_t end = name.find_first_of(" /");
+  return end == std::string::npos ? name : name.substr(0, end) + "/2";
+}
+
+// One line for each filter over the keys, and its model, if there is one, dashed in the same colour.
+inline panel growth_panel(std::string title, const row_list& rows, std::string_view column, std::string_view model = "") {
+  panel p{std::move(title), {}};
+  for (const std::string& name : distinct(rows, "filter")) {
+    const row_list its = where(rows, "filter", name);
+    p.lines.push_back({name, infini_colour(name), mark::line, points_of(its, "keys", column)});
+    if (!model.empty()) p.lines.push_back({name + ", model", infini_colour(name), mark::dashed, points_of(its, "keys", model)});
+  }
+  return p;
+}
+
+inline const axis keys_axis{.label = "keys", .log = true};
+inline const axis rate_axis{.label = "false positives, %", .log = true, .factor = 100};
+inline const axis query_axis{.label = "ns a negative query", .log = true};
+inline const axis insert_axis{.label = "ns an insert", .log = true};
 
 }  // namespace tamis::lab
