@@ -132,7 +132,7 @@ const registered it(
          "from the fourth expansion on, its memory is at most 10 % above equation 7's, and from the fifth on its queries "
          "take at most half of the chain's time and no longer than those of fixed fingerprints",
      .runs = {3, 5},
-     .seconds = {2, 60},
+     .seconds = {0.8, 15},
      .timed = true,
      .run = run,
      .judge = judge,

@@ -137,7 +137,7 @@ const registered it(
      .agrees = "from the second expansion on a higher ratio has a lower rate, ratios of 1 and 2 keep it within a third of that "
                "after the third, and where there is a secondary a ratio of 2 makes queries faster",
      .runs = {3, 5},
-     .seconds = {3, 60},
+     .seconds = {1.1, 21},
      .timed = true,
      .run = run,
      .judge = judge,

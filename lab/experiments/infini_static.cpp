@@ -184,7 +184,7 @@ const registered it(
          "the others' last; its queries are the fastest at first and take at most 1.3 times quotient's time in the end, "
          "its inserts 1.5 times; Bloom ends with the highest rate and the slowest inserts of the others",
      .runs = {3, 5},
-     .seconds = {3, 60},
+     .seconds = {0.8, 33},
      .timed = true,
      .run = run,
      .judge = judge,
