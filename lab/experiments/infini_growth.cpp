@@ -44,7 +44,7 @@ result<table> run(const experiment_options& options) {
         const models m = models_of(c, phase);
         out.add({slot_bits, c.name, phase, f.keys},
                 {f.fpr, m.fpr, f.stated_fpr, f.bits_per_key, m.bits, f.insert_ns, f.query_ns, queries});
-        options.done(out.rows().size(), 6 * phases);
+        options.done(out.rows().size(), std::uint64_t{6} * phases);
       }));
     }
   }

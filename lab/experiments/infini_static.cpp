@@ -71,7 +71,7 @@ result<table> run(const experiment_options& options) {
       ask_strangers(f, infini_queries(options), seed, seen);
       out.add({id, f.keys()}, {seen.fpr, model(id, f, s.all_keys()), seen.stated_fpr, static_cast<double>(f.bits().fast) / 8.0,
                                seen.insert_ns, seen.query_ns, static_cast<double>(infini_queries(options))});
-      options.done(out.rows().size(), 5 * steps);
+      options.done(out.rows().size(), std::uint64_t{5} * steps);
     }
   }
   return out;
