@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tamis/base/digest.hpp"
+#include "tamis/base/random.hpp"
 #include "tamis/hash/place.hpp"
 
 namespace tamis {
@@ -18,7 +19,8 @@ class repeats {
   bool again(digest d) {
     if (slots_ == 0) return false;
     const std::uint64_t mark = d.low | 1;  // never 0, which is an empty slot
-    return last_[reduce(d.high, slots_)].exchange(mark, std::memory_order_relaxed) == mark;
+    // Mixed: mistakes of a quotient filter that collide with one key share the first bits of their digests.
+    return last_[reduce(mix64(d.high + d.low), slots_)].exchange(mark, std::memory_order_relaxed) == mark;
   }
 
  private:

@@ -44,7 +44,8 @@ class three_bit : public three_bit_runs {
   TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
     const std::uint64_t* words = words_.data() + columns * (quotient / block_slots);
     prefetch_read(words);
-    prefetch_read(words + (quotient % block_slots < before && quotient >= block_slots ? -1 : columns - 1));
+    const bool begins_before = quotient % block_slots < before && quotient >= block_slots;
+    prefetch_read(begins_before ? words - 1 : words + columns - 1);
     if (has_values()) values_.prefetch(quotient);
   }
 
