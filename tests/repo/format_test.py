@@ -41,7 +41,9 @@ def tidy(job):
         if not skip and flag not in ("-o", "-c", "-include") and not flag.endswith((".cpp", ".o", "-Winvalid-pch")):
             kept.append(flag)
         skip = flag in ("-o", "-c", "-include")
-    done = subprocess.run(["clang-tidy", "--quiet", file, "--", *kept], cwd=TIDY, capture_output=True, text=True)
+    # Following every path through all filters takes more than half of the time of all tests: TAMIS_TIDY=full does it.
+    short = ["--checks=-clang-analyzer-*"] if "models_" in file and os.environ.get("TAMIS_TIDY") != "full" else []
+    done = subprocess.run(["clang-tidy", "--quiet", *short, file, "--", *kept], cwd=TIDY, capture_output=True, text=True)
     return "" if done.returncode == 0 else f"{file}\n{done.stdout}\n"
 
 
