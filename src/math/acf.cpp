@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
+
+#include "shown.hpp"
 
 namespace tamis {
 namespace {
-
-std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 // P(a Poisson variable of this mean is at least `least`), by the series of the tail: no cancellation for small means.
 double poisson_tail(double mean, unsigned least) {

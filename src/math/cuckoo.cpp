@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
+#include "shown.hpp"
 #include "tamis/base/checked.hpp"
 #include "tamis/math/binomial.hpp"
 
@@ -24,12 +24,6 @@ struct family {
   double (*full_rate)(unsigned width);
   std::uint64_t (*allowed)(std::uint64_t buckets);
 };
-
-std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 result<unsigned> narrowest(double fpr, width_range widths, double (*full_rate)(unsigned)) {
   for (unsigned width = widths.least; width <= widths.most; ++width) {
