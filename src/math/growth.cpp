@@ -71,20 +71,4 @@ unsigned growing_filters(unsigned fingerprint, unsigned expansions) {
   return filters_of(expansions, [=](unsigned t) { return growing_length(fingerprint, t); });
 }
 
-double linear_chain_rate(unsigned fingerprint, double alpha, double size_ratio) {
-  return one_in(fingerprint) * size_ratio * alpha;
-}
-
-double geometric_chain_rate(unsigned fingerprint, double alpha, double expansions) {
-  return one_in(fingerprint) * alpha * (expansions + 1.0);
-}
-
-double decreasing_chain_rate(unsigned fingerprint, double alpha, unsigned expansions) {
-  return one_in(fingerprint) * alpha * sum_of_inverse_squares(expansions + 1);
-}
-
-double sacrifice_rate(unsigned fingerprint, double alpha, double size_ratio) {
-  return one_in(fingerprint) * alpha * size_ratio;
-}
-
 }  // namespace tamis

@@ -60,12 +60,5 @@ TEST(growth, bits_are_those_of_equations_4_and_7) {
   EXPECT_DOUBLE_EQ(growing_bits(4, 0.8, 3, 3), 15.0);
 }
 
-TEST(growth, other_ways_to_grow) {
-  EXPECT_DOUBLE_EQ(linear_chain_rate(8, 0.8, 1024), 3.2);
-  EXPECT_DOUBLE_EQ(sacrifice_rate(8, 0.8, 4), 0.0125);
-  EXPECT_DOUBLE_EQ(geometric_chain_rate(8, 0.8, 9), 0.03125);
-  EXPECT_NEAR(decreasing_chain_rate(8, 0.8, 100000), 0.8 / 256 * std::numbers::pi * std::numbers::pi / 6, 1e-7);
-}
-
 }  // namespace
 }  // namespace tamis

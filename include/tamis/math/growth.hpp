@@ -34,10 +34,6 @@ double growing_bits(unsigned fingerprint, double alpha, unsigned expansions, dou
 unsigned infini_filters(unsigned fingerprint, unsigned expansions);
 unsigned growing_filters(unsigned fingerprint, unsigned expansions);
 
-// Section 3: the other ways to grow, each with fingerprints of F bits.
-double linear_chain_rate(unsigned fingerprint, double alpha, double size_ratio);        // 2^-F N alpha
-double geometric_chain_rate(unsigned fingerprint, double alpha, double expansions);     // 2^-F alpha (X + 1)
-double decreasing_chain_rate(unsigned fingerprint, double alpha, unsigned expansions);  // 2^-F alpha times the sum of 1/i^2
-double sacrifice_rate(unsigned fingerprint, double alpha, double size_ratio);           // 2^-F alpha N
+// The other ways to grow: math/chain.hpp.
 
 }  // namespace tamis
