@@ -17,6 +17,16 @@ def without_time(results):
     return [{k: v for k, v in r.items() if k not in ("seconds", "queries_per_second")} for r in results]
 
 
+def open_files(process):
+    """What the process has open now; it opens and closes files while we look."""
+    descriptors = f"/proc/{process.pid}/fd"
+    for descriptor in os.listdir(descriptors):
+        try:
+            yield os.readlink(os.path.join(descriptors, descriptor))
+        except FileNotFoundError:
+            pass  # closed since it was listed
+
+
 class RocksDB(ToolTest):
     def setUp(self):
         super().setUp()
@@ -68,9 +78,7 @@ class RocksDB(ToolTest):
 
     def wait_until_open(self, process, name):
         for _ in range(600):
-            descriptors = f"/proc/{process.pid}/fd"
-            links = [os.readlink(os.path.join(descriptors, fd)) for fd in os.listdir(descriptors)]
-            if any(link.endswith(name) for link in links):
+            if any(link.endswith(name) for link in open_files(process)):
                 return
             time.sleep(0.05)
         self.fail(f"{name} was not opened")
