@@ -31,9 +31,9 @@ result<table> run(const experiment_options& options) {
     if (n * abf_words >= traces[0].flows.size()) continue;
     const trace_sample sample = sample_flows(traces[0], n * abf_words, random.split());
     for (unsigned k = 1; k <= most_k; ++k) {
-      std::vector<double> rates{rate_on<never_adapts>(plain_filter(n, k), sample)};
+      std::vector<double> rates{after(plain_filter(n, k), sample).rate()};
       for (const column c : columns) {
-        rates.push_back(rate_on<adapts>(adaptive_filter(n, k, c.sets, abf_switch::blind, c.decimate), sample));
+        rates.push_back(after(adaptive_filter(n, k, c.sets, abf_switch::blind, c.decimate), sample).rate());
       }
       out.add({n, k}, rates);
       options.done(++done, 3 * most_k);

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tamis/filter/abf.hpp"
-#include "tamis/filter/bloom1.hpp"
+#include "lab/experiments/asked_filter.hpp"
 
 namespace tamis::lab {
 
@@ -25,34 +24,19 @@ inline filter_params abf_params(std::uint64_t keys_per_word, unsigned k, option_
   return params;
 }
 
-inline bloom1 plain_filter(std::uint64_t keys_per_word, unsigned k) {
-  return bloom1::create(abf_params(keys_per_word, k)).value();
+inline any_filter plain_filter(std::uint64_t keys_per_word, unsigned k) {
+  return any_filter::create("bloom1", abf_params(keys_per_word, k)).value();
 }
 
 enum class abf_switch { checked, blind };  // Algorithm 3, and the paper's evaluation
 
-inline abf adaptive_filter(std::uint64_t keys_per_word, unsigned k, unsigned sets, abf_switch how, unsigned decimate = 1) {
-  return abf::create(abf_params(keys_per_word, k,
-                                {{"sets", std::to_string(sets)},
-                                 {"switch", how == abf_switch::blind ? "blind" : "checked"},
-                                 {"decimate", std::to_string(decimate)}}))
+inline any_filter adaptive_filter(std::uint64_t keys_per_word, unsigned k, unsigned sets, abf_switch how,
+                                  unsigned decimate = 1) {
+  return any_filter::create("abf", abf_params(keys_per_word, k,
+                                              {{"sets", std::to_string(sets)},
+                                               {"switch", how == abf_switch::blind ? "blind" : "checked"},
+                                               {"decimate", std::to_string(decimate)}}))
       .value();
 }
-
-// One lookup of a key that is not in. A false positive is reported to the filter, if it learns.
-struct never_adapts {
-  template <class Filter>
-  static bool ask(const Filter& f, digest d) {
-    return f.contains(d);
-  }
-};
-struct adapts {
-  template <class Filter>
-  static bool ask(Filter& f, digest d) {
-    const bool wrong = f.contains(d);
-    if (wrong) f.adapt(d);
-    return wrong;
-  }
-};
 
 }  // namespace tamis::lab

@@ -22,7 +22,7 @@ constexpr unsigned repeats = 10;  // t
 
 struct workload_sample {
   std::vector<digest> members;
-  std::vector<digest> lookups;
+  std::vector<digest> queries;
 };
 
 workload_sample draw_keys(std::uint64_t keys, std::uint64_t negatives, random_source random) {
@@ -35,16 +35,8 @@ workload_sample draw_keys(std::uint64_t keys, std::uint64_t negatives, random_so
   };
   workload_sample sample{fresh(keys), {}};
   const std::vector<digest> others = fresh(negatives);
-  for (std::uint64_t i = 0; i < negatives * repeats; ++i) sample.lookups.push_back(others[random.below(negatives)]);
+  for (std::uint64_t i = 0; i < negatives * repeats; ++i) sample.queries.push_back(others[random.below(negatives)]);
   return sample;
-}
-
-template <class Asks, class Filter>
-double rate_of(Filter f, const workload_sample& sample) {
-  for (const digest d : sample.members) f.insert(d);
-  std::uint64_t wrong = 0;
-  for (const digest d : sample.lookups) wrong += Asks::ask(f, d);
-  return static_cast<double>(wrong) / static_cast<double>(sample.lookups.size());
 }
 
 struct predicted {
@@ -69,9 +61,8 @@ std::vector<double> rates(std::uint64_t n, unsigned k, unsigned ratio, random_so
   const std::uint64_t keys = n * abf_words;
   const workload_sample sample = draw_keys(keys, keys * ratio, random);
   const predicted model = model_of(n, k, ratio);
-  return {rate_of<never_adapts>(plain_filter(n, k), sample),
-          rate_of<adapts>(adaptive_filter(n, k, 2, abf_switch::blind), sample),
-          rate_of<adapts>(adaptive_filter(n, k, 2, abf_switch::checked), sample), model.printed, model.refined};
+  return {after(plain_filter(n, k), sample).rate(), after(adaptive_filter(n, k, 2, abf_switch::blind), sample).rate(),
+          after(adaptive_filter(n, k, 2, abf_switch::checked), sample).rate(), model.printed, model.refined};
 }
 
 result<table> run(const experiment_options& options) {

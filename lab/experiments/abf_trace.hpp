@@ -29,12 +29,4 @@ struct trace_sample {
 // Requires: members < flows.
 trace_sample sample_flows(const trace& from, std::uint64_t members, random_source random);
 
-template <class Asks, class Filter>
-double rate_on(Filter f, const trace_sample& sample) {
-  for (const digest d : sample.members) f.insert(d);
-  std::uint64_t wrong = 0;
-  for (const digest d : sample.queries) wrong += Asks::ask(f, d);
-  return static_cast<double>(wrong) / static_cast<double>(sample.queries.size());
-}
-
 }  // namespace tamis::lab

@@ -18,9 +18,9 @@ constexpr unsigned most_k = 6;
 constexpr unsigned loads[] = {8, 12, 16};  // N / M
 
 std::vector<double> rates(const trace_sample& sample, std::uint64_t n, unsigned k) {
-  std::vector<double> all{rate_on<never_adapts>(plain_filter(n, k), sample)};
+  std::vector<double> all{after(plain_filter(n, k), sample).rate()};
   for (const abf_switch how : {abf_switch::blind, abf_switch::checked}) {
-    for (const unsigned sets : set_counts) all.push_back(rate_on<adapts>(adaptive_filter(n, k, sets, how), sample));
+    for (const unsigned sets : set_counts) all.push_back(after(adaptive_filter(n, k, sets, how), sample).rate());
   }
   return all;
 }

@@ -4,7 +4,6 @@
 
 #include "lab/experiments/abf_filters.hpp"
 #include "lab/experiments/abf_trace.hpp"
-#include "tamis/filter/abf_j.hpp"
 
 namespace tamis::lab {
 namespace {
@@ -16,13 +15,13 @@ struct variant {
 };
 constexpr variant variants[] = {{"bloom-1", 1, 0}, {"bloom-2", 2, 0}, {"bloom-3", 3, 0}, {"bit-based", 4, 1}};
 
-abf_j make(const variant& v, std::uint64_t n) {
+any_filter make(const variant& v, std::uint64_t n) {
   filter_params params;
   params.capacity = abf_words * n;
   params.bits_per_key = static_cast<double>(abf_word_bits) / static_cast<double>(n) * (1 - 1e-9);
   params.options = {{"word", std::to_string(abf_word_bits)}, {"sets", "4"}, {"j", std::to_string(v.words)}};
   if (v.bits != 0) params.options.emplace_back("k", std::to_string(v.bits));
-  return abf_j::create(params).value();
+  return any_filter::create("abf-j", params).value();
 }
 
 unsigned long bits_of(const variant& v, std::uint64_t n) {
@@ -40,8 +39,7 @@ result<table> run(const experiment_options& options) {
     if (n * abf_words >= traces[0].flows.size()) continue;
     const trace_sample sample = sample_flows(traces[0], n * abf_words, random.split());
     for (const variant& v : variants) {
-      out.add({n, v.name, v.words, bits_of(v, n)},
-              {rate_on<never_adapts>(make(v, n), sample), rate_on<adapts>(make(v, n), sample)});
+      out.add({n, v.name, v.words, bits_of(v, n)}, {after(make(v, n), sample, false).rate(), after(make(v, n), sample).rate()});
       options.done(++done, 3 * std::size(variants));
     }
   }

@@ -4,52 +4,36 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tamis/filter/acf_cuckooing.hpp"
-#include "tamis/filter/acf_cyclic.hpp"
-#include "tamis/filter/acf_swapping.hpp"
+#include "lab/experiments/asked_filter.hpp"
 
 namespace tamis::lab {
 
 // `slot_bits` are shared by the fingerprint and, in acf-cyclic, the selector.
-template <class Filter>
-Filter acf_of(std::uint64_t keys, unsigned slot_bits, option_list options = {}, unsigned selector = 0) {
+inline any_filter acf_of(const std::string& id, std::uint64_t keys, unsigned slot_bits, option_list options = {},
+                         unsigned selector = 0) {
   if (selector != 0) options.emplace_back("selector", std::to_string(selector));
   options.emplace_back("fingerprint", std::to_string(slot_bits - selector));
-  constexpr double any_rate = 0.99;
-  return Filter::create({.capacity = keys, .fpr = any_rate, .options = std::move(options)}).value();
-}
-
-// Stores the members and asks the questions in order; every false positive is reported, if the filter is to learn.
-template <class Filter, class Questions>
-std::uint64_t false_positives(Filter f, const std::vector<digest>& members, const Questions& questions, bool learns = true) {
-  for (const digest d : members) f.insert(d);
-  std::uint64_t wrong = 0;
-  for (const digest d : questions) {
-    if (!f.contains(d)) continue;
-    ++wrong;
-    if (learns) f.adapt(d);
-  }
-  return wrong;
+  return filter_of_width(id, keys, std::move(options));
 }
 
 // All contenders on the same keys: false positives of each, in the order of acf_names.
 inline const std::vector<std::string> acf_names = {"plain",    "cuckooing", "cuckooing_paper", "cyclic_1",
                                                    "cyclic_2", "cyclic_3",  "swapping"};
-template <class Questions>
-std::vector<double> race(const std::vector<digest>& members, const Questions& questions, unsigned slot_bits) {
-  const std::uint64_t n = members.size();
-  const auto run = [&](auto f, bool learns = true) {
-    return static_cast<double>(false_positives(std::move(f), members, questions, learns));
+template <class Sample>
+std::vector<double> race(const Sample& sample, unsigned slot_bits) {
+  const auto run = [&](const char* id, const option_list& options = {}, unsigned selector = 0, bool learns = true) {
+    return static_cast<double>(after(acf_of(id, sample.members.size(), slot_bits, options, selector), sample, learns).wrong());
   };
-  return {run(acf_of<acf_cuckooing>(n, slot_bits), false),
-          run(acf_of<acf_cuckooing>(n, slot_bits)),
-          run(acf_of<acf_cuckooing>(n, slot_bits, {{"path", "paper"}})),
-          run(acf_of<acf_cyclic>(n, slot_bits, {}, 1)),
-          run(acf_of<acf_cyclic>(n, slot_bits, {}, 2)),
-          run(acf_of<acf_cyclic>(n, slot_bits, {}, 3)),
-          run(acf_of<acf_swapping>(n, slot_bits))};
+  return {run("acf-cuckooing", {}, 0, false),
+          run("acf-cuckooing"),
+          run("acf-cuckooing", {{"path", "paper"}}),
+          run("acf-cyclic", {}, 1),
+          run("acf-cyclic", {}, 2),
+          run("acf-cyclic", {}, 3),
+          run("acf-swapping")};
 }
 
 // How the contenders are called and coloured in charts.

@@ -10,6 +10,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_filters.hpp"
+#include "tamis/math/acf.hpp"
 
 namespace tamis::lab {
 namespace {
@@ -27,13 +28,13 @@ std::vector<digest> random_digests(std::uint64_t count, random_source& random) {
 
 struct repeated_questions {
   std::vector<digest> members;
-  std::vector<digest> questions;  // n of them, each one of `support` keys
+  std::vector<digest> queries;  // n of them, each one of `support` keys
 };
 
 repeated_questions draw_keys(std::uint64_t n, std::uint64_t support, random_source random) {
   repeated_questions sample{random_digests(n, random), {}};
   const std::vector<digest> distinct_keys = random_digests(support, random);
-  for (std::uint64_t i = 0; i < n; ++i) sample.questions.push_back(distinct_keys[random.below(support)]);
+  for (std::uint64_t i = 0; i < n; ++i) sample.queries.push_back(distinct_keys[random.below(support)]);
   return sample;
 }
 
@@ -47,7 +48,7 @@ result<table> run_support(const experiment_options& options) {
   for (std::uint64_t support = 1; support <= n; support *= 2) {
     const repeated_questions sample = draw_keys(n, support, random.split());
     std::vector<double> row{acf_rate(4, 1, slot_bits, 0.95) * static_cast<double>(support)};
-    for (const double wrong : race(sample.members, sample.questions, slot_bits)) row.push_back(wrong);
+    for (const double wrong : race(sample, slot_bits)) row.push_back(wrong);
     out.add({n, support, slot_bits}, row);
     options.done(out.rows().size(), 17);
   }
@@ -92,12 +93,13 @@ result<table> run_omega(const experiment_options& options) {
   const std::uint64_t last = options.at<std::uint64_t>(1 << 16, 1 << 18);
   for (std::uint64_t n = 1 << 10; n <= last; n *= 2) {
     const repeated_questions sample = draw_keys(n, support, random.split());
-    const auto count = [&](auto filter, bool learns = true) {
-      return static_cast<double>(false_positives(std::move(filter), sample.members, sample.questions, learns));
+    const auto count = [&](any_filter filter, bool learns = true) {
+      return static_cast<double>(after(std::move(filter), sample, learns).wrong());
     };
-    out.add({n, support}, {count(acf_of<acf_cuckooing>(n, f), false), count(acf_of<acf_cuckooing>(n, f)),
-                           count(acf_of<acf_cuckooing>(n, f, {{"path", "paper"}})), count(acf_of<acf_cyclic>(n, f + 1, {}, 1)),
-                           count(acf_of<acf_swapping>(n, f, {{"k", "3"}, {"b", "2"}}))});
+    out.add({n, support},
+            {count(acf_of("acf-cuckooing", n, f), false), count(acf_of("acf-cuckooing", n, f)),
+             count(acf_of("acf-cuckooing", n, f, {{"path", "paper"}})), count(acf_of("acf-cyclic", n, f + 1, {}, 1)),
+             count(acf_of("acf-swapping", n, f, {{"k", "3"}, {"b", "2"}}))});
     options.done(n, last);
   }
   return out;

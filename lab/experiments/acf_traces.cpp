@@ -44,7 +44,7 @@ result<table> run(const experiment_options& options) {
       if (n == 0) continue;
       const trace_sample sample = split_trace(from, n, options.run + 1);
       for (const unsigned slot_bits : widths) {
-        std::vector<double> rates = race(sample.members, sample.queries, slot_bits);
+        std::vector<double> rates = race(sample, slot_bits);
         for (double& r : rates) r /= static_cast<double>(sample.queries.size());
         out.add({from.name, slot_bits, ratio, n, sample.queries.size()}, rates);
         options.done(++done, traces.size() * ratios.size() * std::size(widths));

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "lab/experiment.hpp"
-#include "tamis/any/registry.hpp"
+#include "lab/experiments/asked_filter.hpp"
 #include "tamis/base/random.hpp"
-#include "tamis/remote/memory_remote.hpp"
 
 namespace tamis::lab {
 
@@ -24,42 +23,31 @@ struct contestant {
   bool has_remote = true;  // may it ask the store, when it adapts and when it grows?
 };
 
-// A filter and how often it was wrong. The remote holds what the filter holds.
-class contest_filter {
+// The remote holds what the filter holds.
+class contest_filter : public asked_filter {
  public:
-  contest_filter(contestant who, any_filter f) : who_(std::move(who)), filter_(std::move(f)) {}
+  contest_filter(contestant who, any_filter f) : asked_filter(std::move(f), who.has_remote), who_(std::move(who)) {}
 
   const std::string& name() const { return who_.name; }
-  any_filter& filter() { return filter_; }
-  double bits_per_key() const { return static_cast<double>(filter_.bits().fast) / static_cast<double>(filter_.keys()); }
+  bool has_remote() const { return who_.has_remote; }
+  double bits_per_key() const { return static_cast<double>(filter().bits().fast) / static_cast<double>(filter().keys()); }
 
   bool insert(digest d, const memory_remote& stored) {
-    const insert_result how = who_.has_remote ? filter_.insert(d, remote_ref(stored)) : filter_.insert(d);
+    const insert_result how = who_.has_remote ? filter().insert(d, remote_ref(stored)) : filter().insert(d);
     return how == insert_result::inserted;
   }
   void erase(digest d, const memory_remote& stored) {
-    who_.has_remote ? filter_.erase(d, remote_ref(stored)) : filter_.erase(d);
-  }
-  // A query of a key that is not in. A wrong answer is reported, if the filter learns.
-  bool ask(digest d, const memory_remote& stored) {
-    const bool wrong = filter_.contains(d);
-    if (wrong && who_.has_remote && filter_.can().adapt) filter_.adapt(d, remote_ref(stored));
-    wrong_ += wrong;
-    ++asked_;
-    return wrong;
+    who_.has_remote ? filter().erase(d, remote_ref(stored)) : filter().erase(d);
   }
   // The share of wrong answers since the last call.
   double take_rate() {
-    const double rate = asked_ == 0 ? 0.0 : static_cast<double>(wrong_) / static_cast<double>(asked_);
-    wrong_ = asked_ = 0;
-    return rate;
+    const double seen = rate();
+    forget_counts();
+    return seen;
   }
 
  private:
   contestant who_;
-  any_filter filter_;
-  std::uint64_t wrong_ = 0;
-  std::uint64_t asked_ = 0;
 };
 
 // Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen is told F = 8, which

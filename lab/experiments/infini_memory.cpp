@@ -10,7 +10,7 @@ namespace tamis::lab {
 namespace {
 
 constexpr std::uint64_t first_slots = 1 << 10;
-constexpr unsigned paper_phases = 15;  // to 2^24 slots
+constexpr unsigned paper_phases = 18;  // to 2^27 slots, 10^8 keys
 constexpr unsigned quick_phases = 11;
 constexpr unsigned slot_bits = 8;
 constexpr unsigned infini_fingerprint = slot_bits - 4;
@@ -125,14 +125,14 @@ const registered it(
      .claim = "Growing fingerprints make the false-positive rate constant, for a slowly rising memory; geometric chaining with "
               "growing memory is as good in both but asks ever more filters.",
      .parameters =
-         "8-bit slots, from 2^10 slots to 2^24 (quick: 2^20); a million negative queries (quick: 250,000) after every "
+         "8-bit slots, from 2^10 slots to 2^27 (quick: 2^20); a million negative queries (quick: 250,000) after every "
          "doubling; equation 10 as printed and with its first term corrected.",
      .agrees =
          "rates are within 15 % of the models up to 0.2 and below them beyond; infini growing's changes by less than 10 % "
          "from the fourth expansion on, its memory is at most 10 % above equation 7's, and from the fifth on its queries "
          "take at most half of the chain's time and no longer than those of fixed fingerprints",
-     .runs = {3, 5},
-     .seconds = {0.8, 15},
+     .runs = {3, 1},
+     .seconds = {0.8, 120},
      .timed = true,
      .run = run,
      .judge = judge,

@@ -16,8 +16,7 @@ constexpr unsigned subrounds = 10;
 constexpr double rate = 1.0 / 256;
 
 // The rate of the last round.
-template <class Filter>
-double attack(asked_filter<Filter>& f, const memory_remote& stored, std::vector<digest> asked, std::uint64_t stored_keys) {
+double attack(asked_filter& f, const memory_remote& stored, std::vector<digest> asked, std::uint64_t stored_keys) {
   for (unsigned round = 0;; ++round) {
     f.forget_counts();
     std::vector<bool> was_wrong(asked.size());
@@ -50,10 +49,10 @@ result<table> run(const experiment_options& options) {
     std::vector<digest> asked(static_cast<std::size_t>(ratio * static_cast<double>(stored_keys)));
     for (digest& d : asked) d = random_digest(random);
     std::vector<double> last;
-    world.each([&](auto& f) {
+    for (asked_filter& f : world.all) {
       last.push_back(attack(f, world.stored, asked, stored_keys));
       options.done(out.rows().size() * std::size(taf_lines) + last.size(), ratios.size() * std::size(taf_lines));
-    });
+    }
     out.add({ratio}, last);
   }
   return out;

@@ -7,56 +7,14 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "lab/experiment.hpp"
-#include "tamis/filter/acf_cuckooing.hpp"
-#include "tamis/filter/acf_cyclic.hpp"
-#include "tamis/filter/acf_swapping.hpp"
-#include "tamis/filter/cuckoo.hpp"
-#include "tamis/filter/exaf.hpp"
-#include "tamis/filter/rsqf.hpp"
-#include "tamis/filter/taf.hpp"
-#include "tamis/filter/utaf.hpp"
-#include "tamis/filter/vacuum.hpp"
-#include "tamis/remote/memory_remote.hpp"
+#include "lab/experiments/asked_filter.hpp"
 
 namespace tamis::lab {
 
 inline constexpr const char* taf_paper = "Telescoping filter";
-
-// One filter with its stored set, and how often it was wrong.
-template <class Filter>
-class asked_filter {
- public:
-  asked_filter(std::uint64_t capacity, option_list options)
-      : filter_(Filter::create({.capacity = capacity, .fpr = 0.99, .options = std::move(options)}).value()) {}
-
-  bool insert(digest d) { return filter_.insert(d) == insert_result::inserted; }
-  // A query of a key that is not in; a wrong answer is reported to the filter, if it learns.
-  bool ask(digest d, [[maybe_unused]] const memory_remote& stored) {
-    const bool wrong = filter_.contains(d);
-    if constexpr (adaptive_with_remote<Filter>) {
-      if (wrong) filter_.adapt(d, stored);
-    } else if constexpr (adaptive_alone<Filter>) {
-      if (wrong) filter_.adapt(d);
-    }
-    wrong_ += wrong;
-    ++asked_;
-    return wrong;
-  }
-
-  double rate() const { return static_cast<double>(wrong_) / static_cast<double>(asked_); }
-  void forget_counts() { wrong_ = asked_ = 0; }
-  const Filter& filter() const { return filter_; }
-
- private:
-  Filter filter_;
-  std::uint64_t wrong_ = 0;
-  std::uint64_t asked_ = 0;
-};
 
 // How a contender is called in tables and in charts.
 struct taf_line {
@@ -85,44 +43,41 @@ inline std::vector<std::string> taf_columns() {
 
 // All contenders over one stored set, in the order of taf_lines.
 struct taf_contenders {
-  explicit taf_contenders(const std::vector<digest>& members)
-      : all(asked_filter<taf>(members.size(), {{"remainder", "8"}}),
-            asked_filter<taf>(members.size(), {{"remainder", "8"}, {"code", "quarters"}}),
-            asked_filter<utaf>(members.size(), {{"remainder", "8"}}), asked_filter<exaf>(members.size(), {{"remainder", "8"}}),
-            asked_filter<rsqf>(members.size(), {{"remainder", "8"}}),
-            asked_filter<cuckoo>(members.size(), {{"fingerprint", "11"}}),
-            asked_filter<vacuum>(members.size(), {{"fingerprint", "11"}}),
-            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}, {"path", "paper"}}),
-            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "10"}, {"selector", "1"}}),
-            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "9"}, {"selector", "2"}}),
-            asked_filter<acf_cyclic>(members.size(), {{"fingerprint", "8"}, {"selector", "3"}}),
-            asked_filter<acf_swapping>(members.size(), {{"fingerprint", "11"}}),
-            asked_filter<acf_cuckooing>(members.size(), {{"fingerprint", "11"}})) {
+  explicit taf_contenders(const std::vector<digest>& members) {
+    const auto add = [&](const char* id, option_list options) {
+      all.emplace_back(filter_of_width(id, members.size(), std::move(options)));
+    };
+    add("taf", {{"remainder", "8"}});
+    add("taf", {{"remainder", "8"}, {"code", "quarters"}});
+    add("utaf", {{"remainder", "8"}});
+    add("exaf", {{"remainder", "8"}});
+    add("rsqf", {{"remainder", "8"}});
+    add("cuckoo", {{"fingerprint", "11"}});
+    add("vacuum", {{"fingerprint", "11"}});
+    add("acf-cuckooing", {{"fingerprint", "11"}, {"path", "paper"}});
+    add("acf-cyclic", {{"fingerprint", "10"}, {"selector", "1"}});
+    add("acf-cyclic", {{"fingerprint", "9"}, {"selector", "2"}});
+    add("acf-cyclic", {{"fingerprint", "8"}, {"selector", "3"}});
+    add("acf-swapping", {{"fingerprint", "11"}});
+    add("acf-cuckooing", {{"fingerprint", "11"}});
     for (const digest d : members) {
       stored.insert(d);
-      each([&](auto& f) { refused += !f.insert(d); });
+      for (asked_filter& f : all) refused += f.filter().insert(d) != insert_result::inserted;
     }
   }
 
-  template <class Visit>
-  void each(Visit visit) {
-    std::apply([&](auto&... f) { (visit(f), ...); }, all);
-  }
   void ask(digest d) {
-    each([&](auto& f) { f.ask(d, stored); });
+    for (asked_filter& f : all) f.ask(d, stored);
   }
-  std::vector<double> rates() {
+  std::vector<double> rates() const {
     std::vector<double> measured;
-    each([&](auto& f) { measured.push_back(f.rate()); });
+    for (const asked_filter& f : all) measured.push_back(f.rate());
     return measured;
   }
 
   memory_remote stored;
   std::uint64_t refused = 0;
-  std::tuple<asked_filter<taf>, asked_filter<taf>, asked_filter<utaf>, asked_filter<exaf>, asked_filter<rsqf>,
-             asked_filter<cuckoo>, asked_filter<vacuum>, asked_filter<acf_cuckooing>, asked_filter<acf_cyclic>,
-             asked_filter<acf_cyclic>, asked_filter<acf_cyclic>, asked_filter<acf_swapping>, asked_filter<acf_cuckooing>>
-      all;
+  std::vector<asked_filter> all;
 };
 
 inline digest random_digest(random_source& random) { return {random(), random()}; }

@@ -7,6 +7,7 @@
 
 #include "lab/experiments/taf_common.hpp"
 #include "tamis/bits/coder_selector.hpp"
+#include "tamis/filter/utaf.hpp"
 #include "tamis/math/quotient.hpp"
 
 namespace tamis::lab {
