@@ -1,6 +1,11 @@
 #include "interrupt.hpp"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 namespace tamis::cli {
@@ -9,8 +14,12 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{16} << 20;
 
 volatile std::sig_atomic_t arrived = 0;
+int bell = -1;  // an eventfd: readable once a signal has come
 
-void note(int signal) { arrived = signal; }
+void note(int signal) {
+  arrived = signal;
+  ::eventfd_write(bell, 1);
+}
 
 template <class Byte, class Pass>
 status in_parts(std::span<Byte> bytes, Pass pass) {
@@ -26,6 +35,7 @@ status in_parts(std::span<Byte> bytes, Pass pass) {
 }  // namespace
 
 void watch_signals() {
+  bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     ::sigaction(signal, nullptr, &old);
@@ -39,6 +49,13 @@ void watch_signals() {
 
 void stop_if_interrupted() {
   if (arrived != 0) throw interrupted{arrived};
+}
+
+void wait_for_input(int descriptor) {
+  // Where there is no bell (no descriptors left), poll skips it, and the read is interrupted as long as it has begun.
+  std::array<pollfd, 2> watched{{{.fd = descriptor, .events = POLLIN, .revents = 0}, {.fd = bell, .events = POLLIN, .revents = 0}}};
+  ::poll(watched.data(), watched.size(), -1);
+  stop_if_interrupted();
 }
 
 status watched_source::read(std::span<std::byte> bytes) {

@@ -14,6 +14,8 @@ struct interrupted {
 void watch_signals();
 // Throws `interrupted` once a signal has come.
 void stop_if_interrupted();
+// Waits until the descriptor can be read, or throws. A plain read would sleep over a signal that comes just before it.
+void wait_for_input(int descriptor);
 
 // A source and a sink that look at the flag now and then: a large filter takes seconds to read or write.
 class watched_source final : public byte_source {

@@ -34,7 +34,10 @@ class raw_bytes final : public lab::input {
   result<std::size_t> read(std::span<char> room) override {
     if (ended_) return std::size_t{0};  // a terminal would begin anew
     ssize_t got = 0;
-    while ((got = ::read(descriptor_, room.data(), room.size())) < 0 && errno == EINTR) stop_if_interrupted();
+    do {
+      wait_for_input(descriptor_);
+      got = ::read(descriptor_, room.data(), room.size());
+    } while (got < 0 && errno == EINTR);
     if (got < 0) return error{std::string("cannot read: ") + std::strerror(errno)};
     ended_ = got == 0;
     done_ += static_cast<std::uint64_t>(got);
