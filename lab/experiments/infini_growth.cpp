@@ -146,7 +146,7 @@ const registered it(
                "changes by at most 10 %; infini's queries are "
                "faster than the chain's from the fourth expansion on, 10 times in the end, and its inserts take at most 2.5 "
                "times as long; sacrifice ends after F doublings",
-     .runs = {3, 1},
+     .runs = {3, 3},
      .seconds = {1.2, 190},
      .timed = true,
      .run = run,

@@ -131,7 +131,7 @@ const registered it(
          "rates are within 15 % of the models up to 0.2 and below them beyond; infini growing's changes by less than 10 % "
          "from the fourth expansion on, its memory is at most 10 % above equation 7's, and from the fifth on its queries "
          "take at most half of the chain's time and no longer than those of fixed fingerprints",
-     .runs = {3, 1},
+     .runs = {3, 3},
      .seconds = {0.8, 120},
      .timed = true,
      .run = run,

@@ -183,7 +183,7 @@ const registered it(
          "infini is the smallest up to a quarter of the keys; its rate moves by no more than a third and is at most twice "
          "the others' last; its queries are the fastest at first and take at most 1.3 times quotient's time in the end, "
          "its inserts 1.5 times; Bloom ends with the highest rate and the slowest inserts of the others",
-     .runs = {3, 1},
+     .runs = {3, 3},
      .seconds = {0.8, 270},
      .timed = true,
      .run = run,

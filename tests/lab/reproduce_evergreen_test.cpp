@@ -36,22 +36,31 @@ TEST(EvergreenVerdicts, Both) {
   EXPECT_EQ(of("evergreen-both", both(0.001, 0.002, 0.0009)), (outcomes{no, yes}));
 }
 
-// F = 8: 2^-F is 0.0039. The first point is beyond every bound on rates, which hold in the last doubling only.
-table growth(double store, double growing, double bits) {
+// F = 8: 2^-F is 0.0039. The first point is beyond every bound on rates, which hold in the last doubling only. The rate with a
+// store is 1.1 times as high in the end as at 2^14 keys, and it has 20 bits per key.
+table growth(double store, double growing, double bits, double infini_rise = 1.2, double infini_bits = 21) {
   table t({"filter", "keys"}, {"rate", "expected_rate", "bits_per_key"});
-  for (const auto& [filter, rate] : {std::pair{"evergreen_store", store}, {"evergreen_growing", growing}}) {
-    t.add({filter, 1024}, {0.9, 0.9, bits});
-    t.add({filter, 4096}, {rate, rate, 20});
-    t.add({filter, 8192}, {rate, rate, 20});
-  }
+  const auto add = [&t](const char* filter, std::uint64_t keys, double rate, double its_bits) {
+    t.add({filter, keys}, {rate, rate, its_bits});
+  };
+  add("evergreen_store", 1024, 0.9, bits);
+  add("evergreen_store", 1 << 14, store / 1.1, 20);
+  add("evergreen_store", 1 << 16, store, 20);
+  add("evergreen_growing", 1024, 0.9, 20);
+  add("evergreen_growing", 1 << 16, growing, 20);
+  add("infini_growing", 1024, 1e-5, 1);
+  add("infini_growing", 1 << 14, 0.003, infini_bits);
+  add("infini_growing", 1 << 16, 0.003 * infini_rise, infini_bits);
   return t;
 }
 TEST(EvergreenVerdicts, Growth) {
-  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 25)), (outcomes{yes, yes, yes, yes}));
-  EXPECT_EQ(of("evergreen-growth", growth(0.006, 0.005, 25)), (outcomes{no, yes, yes, yes}));
-  EXPECT_EQ(of("evergreen-growth", growth(0.008, 0.005, 25)), (outcomes{no, no, yes, yes}));
-  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.009, 25)), (outcomes{yes, yes, no, yes}));
-  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 27)), (outcomes{yes, yes, yes, no}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 25)), (outcomes{yes, yes, yes, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.006, 0.005, 25)), (outcomes{yes, yes, no, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.008, 0.005, 25)), (outcomes{yes, yes, no, no, yes, yes}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.009, 25)), (outcomes{yes, yes, yes, yes, no, yes}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 27)), (outcomes{yes, yes, yes, yes, yes, no}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 25, 1.05)), (outcomes{no, yes, yes, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-growth", growth(0.004, 0.005, 25, 1.2, 19)), (outcomes{yes, no, yes, yes, yes, yes}));
 }
 
 table skewed(double at_20, double at_80) {
