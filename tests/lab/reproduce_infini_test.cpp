@@ -168,5 +168,18 @@ TEST(InfiniExperiments, Static) {
   EXPECT_EQ(overall(judged(name, allocated(small))), outcome::untested) << differing(name, allocated(small));
 }
 
+TEST(InfiniExperiments, Speed) {
+  const auto speed = [](double insert, double negative, double positive) {
+    table t({"filter", "keys"}, {"bytes", "insert_ns", "negative_ns", "positive_ns"});
+    t.add({"infini", 1000}, {1.0, insert, negative, positive});
+    t.add({"quotient", 1000}, {1.0, 100.0, 100.0, 100.0});
+    return t;
+  };
+  EXPECT_EQ(overall(judged("infini-speed", speed(210, 125, 125))), outcome::agrees);
+  expect_only("not in", "infini-speed", speed(210, 135, 125));
+  expect_only("are in", "infini-speed", speed(210, 125, 135));
+  expect_only("inserts", "infini-speed", speed(230, 125, 125));
+}
+
 }  // namespace
 }  // namespace tamis::lab
