@@ -25,20 +25,26 @@ TEST(byte_column, compares_64_bytes) {
   }
 }
 
-TEST(byte_column, compares_16_bytes_with_four_values) {
+TEST(byte_column, compares_eight_bytes_with_eight_values) {
   random_source random(2);
-  std::uint8_t bytes[16];
+  std::uint8_t bytes[8];
   for (int round = 0; round < 20000; ++round) {
     const std::uint64_t values = 1 + random.below(256);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(values));
-    std::uint32_t wanted = 0;
-    std::uint64_t expected = 0;
-    for (unsigned k = 0; k < 4; ++k) {
-      const auto value = static_cast<std::uint8_t>(random.below(values));
-      wanted |= std::uint32_t{value} << (8 * k);
-      for (unsigned i = 0; i < 16; ++i) expected |= std::uint64_t{bytes[i] == value} << (16 * k + i);
+    const auto among = static_cast<std::uint32_t>(random.below(256));
+    std::uint64_t wanted = 0;
+    std::uint64_t which = 0;
+    for (unsigned k = 0; k < 8; ++k) wanted |= random.below(values) << (8 * k), which |= random.below(8) << (8 * k);
+    std::uint32_t any = 0;
+    std::uint32_t chosen = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+      const auto value = [&](std::uint64_t k) { return static_cast<std::uint8_t>(wanted >> (8 * k)); };
+      for (unsigned k = 0; k < 8; ++k) any |= static_cast<std::uint32_t>(bytes[i] == value(k)) << i;
+      chosen |= static_cast<std::uint32_t>(bytes[i] == value(which >> (8 * i) & 7)) << i;
     }
-    ASSERT_EQ(equal_windows(bytes, wanted), expected);
+    const std::uint32_t found = equal_any(bytes, wanted, among);
+    ASSERT_EQ((found | found >> 8 | found >> 16 | found >> 24) & 0xff, any & among);
+    ASSERT_EQ(equal_chosen(bytes, wanted, which), chosen);
   }
 }
 

@@ -3,6 +3,7 @@
 // A column of bytes of which 64 are compared in one step, and ranges move by one place: what a quotient table keeps its
 // remainders in.
 
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -79,29 +80,46 @@ TAMIS_INLINE std::uint64_t equal_sixteen_bytes(const std::uint8_t* bytes, std::u
 #endif
 }
 
-// Sixteen bytes against four values: bit 16k + i of the answer says whether byte i is equal to byte k of `values`.
-TAMIS_INLINE std::uint64_t equal_windows(const std::uint8_t* bytes, std::uint32_t values) {
+// Eight bytes against eight values: not 0 if a byte i with bit i of `among` is equal to one of them; bit i or 8 + i or 16 + i
+// or 24 + i of the answer then says which byte.  Requires: among < 2^8.
+TAMIS_INLINE std::uint32_t equal_any(const std::uint8_t* bytes, std::uint64_t values, std::uint32_t among) {
+  assert(among < 256);
 #if TAMIS_HAS_AVX2
-  const __m256i here = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)));
-  const __m256i all = _mm256_set1_epi32(static_cast<int>(values));
-  const auto two = [&](__m256i which) -> std::uint64_t {
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(here, _mm256_shuffle_epi8(all, which))));
+  long long eight;
+  std::memcpy(&eight, bytes, sizeof eight);
+  const __m256i here = _mm256_set1_epi64x(eight);
+  const __m256i all = _mm256_set1_epi64x(static_cast<long long>(values));
+  const auto four = [&](char first) {
+    const auto eight_of = [first](int i) { return 0x0101010101010101 * (first + i); };
+    const __m256i which = _mm256_setr_epi64x(eight_of(0), eight_of(1), eight_of(2), eight_of(3));
+    return _mm256_cmpeq_epi8(here, _mm256_shuffle_epi8(all, which));
   };
-  return two(_mm256_setr_m128i(_mm_set1_epi8(0), _mm_set1_epi8(1))) | two(_mm256_setr_m128i(_mm_set1_epi8(2), _mm_set1_epi8(3)))
-                                                                          << 32;
+  const auto equal = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_or_si256(four(0), four(4))));
+  return equal & among * 0x01010101u;
 #else
-  std::uint64_t equal = 0;
-  for (unsigned k = 0; k < 4; ++k) {
-    const auto value = static_cast<std::uint8_t>(values >> (8 * k));
-#if defined(__SSE2__)
-    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-    const auto one =
-        static_cast<std::uint16_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, _mm_set1_epi8(static_cast<char>(value)))));
-#else
-    std::uint16_t one = 0;
-    for (unsigned i = 0; i < 16; ++i) one |= static_cast<std::uint16_t>((bytes[i] == value) << i);
+  std::uint32_t equal = 0;
+  for (; among != 0; among &= among - 1) {
+    const std::uint64_t differ = values ^ bytes[std::countr_zero(among)] * plain::every_byte;
+    const bool any = ((differ - plain::every_byte) & ~differ & plain::every_high_bit) != 0;
+    equal |= any ? among & (~among + 1) : 0;
+  }
+  return equal;
 #endif
-    equal |= std::uint64_t{one} << (16 * k);
+}
+
+// Eight bytes against eight values, each byte i against byte which[i] of `values`, where `which` has a number below eight in
+// every byte: bit i of the answer says whether they are equal.
+TAMIS_INLINE std::uint32_t equal_chosen(const std::uint8_t* bytes, std::uint64_t values, std::uint64_t which) {
+#if TAMIS_HAS_AVX2
+  const __m128i here = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i wanted =
+      _mm_shuffle_epi8(_mm_cvtsi64_si128(static_cast<long long>(values)), _mm_cvtsi64_si128(static_cast<long long>(which)));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, wanted))) & 0xff;
+#else
+  std::uint32_t equal = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    const auto value = static_cast<std::uint8_t>(values >> (which >> (8 * i) & 7) * 8);
+    equal |= static_cast<std::uint32_t>(bytes[i] == value) << i;
   }
   return equal;
 #endif
@@ -196,10 +214,6 @@ class byte_column {
   TAMIS_INLINE std::uint64_t equal(std::uint64_t i, std::uint8_t value) const { return equal_bytes(bytes_.data() + i, value); }
   TAMIS_INLINE std::uint64_t equal_sixteen(std::uint64_t i, std::uint8_t value) const {
     return equal_sixteen_bytes(bytes_.data() + i, value);
-  }
-  // The 16 values from value i on against four others, as equal_windows.
-  TAMIS_INLINE std::uint64_t equal_four(std::uint64_t i, std::uint32_t values) const {
-    return equal_windows(bytes_.data() + i, values);
   }
   TAMIS_INLINE std::uint64_t agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
     return tamis::agree_above_last_one(bytes_.data() + i, asked);

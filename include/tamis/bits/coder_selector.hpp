@@ -35,6 +35,14 @@ struct tuned_selector_model {
     return {low, letter == last_letter ? range - low : share(range, letter)};
   }
 
+  // The same, but for rounding: what bits/quick_letters.hpp calculates with.
+  static constexpr double probability(unsigned letter) {
+    constexpr std::uint64_t whole = std::uint64_t{1} << 23;  // every part of it is a whole number
+    std::uint64_t left = whole;
+    for (unsigned smaller = 0; smaller < last_letter; ++smaller) left -= share(whole, smaller);
+    return static_cast<double>(letter == last_letter ? left : share(whole, letter)) / static_cast<double>(whole);
+  }
+
   constexpr unsigned take(std::uint64_t& range, std::uint64_t& code) const {
     std::uint64_t left = range;
     for (unsigned letter = 0; letter < last_letter; ++letter) {
@@ -71,6 +79,12 @@ class general_selector_model {
   static constexpr general_selector_model for_remainder(unsigned r) { return {2, r <= 2 ? 1u : r == 3 ? 2u : 3u}; }
 
   TAMIS_INLINE constexpr std::uint64_t zero(std::uint64_t range) const { return all_but(range, x_); }
+
+  // The same, but for rounding: what bits/quick_letters.hpp calculates with.
+  constexpr double probability(unsigned letter) const {
+    const auto power = [](unsigned n) { return 1.0 / static_cast<double>(std::uint64_t{1} << n); };
+    return letter == 0 ? 1.0 - power(x_) : power(x_ + y_ * (letter - 1)) * (1.0 - power(y_));
+  }
 
   constexpr code_interval part(std::uint64_t range, unsigned letter) const {
     if (letter > last_letter) return {};

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tamis/filter/concepts.hpp"
@@ -139,7 +140,17 @@ class adaptive_quotient : lettered_merge<Scheme> {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.keys_, self.resets_, self.scheme_, self.table_);
+    archive(self.capacity_, self.keys_, self.resets_, self.scheme_);
+    if constexpr (!coded) {
+      archive(self.table_);
+    } else if constexpr (std::is_const_v<Self>) {
+      const auto saved = [&self](std::uint64_t code) { return saved_code(self.scheme_.code(), code); };
+      archive(typename base::table::template with_codes<decltype(saved)>{self.table_, saved});
+    } else {
+      archive(self.table_);
+      if (archive.ok())
+        self.table_.change_codes([&self](std::uint64_t code) { return loaded_code(self.scheme_.code(), code); });
+    }
   }
   status validate() const {
     if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tamis/bits/letter_code.hpp"
+#include "tamis/filter/remainder_tags.hpp"
 #include "tamis/hash/following_bits.hpp"
 #include "tamis/remote/pairing.hpp"
 #include "tamis/remote/remote.hpp"
@@ -102,42 +103,93 @@ class lettered_slots {
   // ── lookup ──
 
   TAMIS_INLINE bool contains(const following_bits& bits) const {
+    // Which slots are read is only known when the header has come.
+    if constexpr (Scheme::value_depends_on_letter) table_.prefetch_slot(bits.place());
     const auto run = table_.find_near(bits.place());
     return accepts_any(run.block, run.slots, bits) || (run.leaves && contains_far(bits.source()));
   }
   // Does one of these slots of the block accept the digest? Where no letter has ever changed this is a plain quotient filter,
   // and as free of branches.
   TAMIS_INLINE bool accepts_any(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    const auto plain = [&] { return table_.values().matches(block * block_slots, among, bits.head(table_.width())); };
     if constexpr (!coded) {
-      const std::uint64_t zeros = table_.labelled(block, 0);
-      return (plain() & zeros) != 0 || ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
+      return accepts_labelled(block, among, bits);
     } else if constexpr (Scheme::value_depends_on_letter) {
-      return table_.code(block) == 0 ? plain() != 0 : accepts_coded(block, among, bits);
+      return table_.code(block) == 0 ? unlettered(block, among, bits) != 0 : accepts_coded(block, among, bits);
     } else {
-      const std::uint64_t found = plain();
-      return found != 0 && (table_.code(block) == 0 || accepts_one_of(block, found, bits.source()));
+      const std::uint64_t found = unlettered(block, among, bits);
+      return found != 0 && (table_.code(block) == 0 || accepts_extended(block, found, bits.source()));
     }
   }
-  // Only slots that hold what the digest would have under some letter are worth decoding for: they are looked for among sixteen
-  // slots at once, and nearly all runs are shorter.
-  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    constexpr unsigned window = 16;
-    const unsigned first = std::min(static_cast<unsigned>(std::countr_zero(among)), block_slots - window);
-    if (table_.width() < 8 || among >> first >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
-    const std::uint64_t likely =
-        scheme_.candidates(table_.values(), table_.code(block), block * block_slots, first, bits) & (among >> first);
-    return likely != 0 && (scheme_.candidates_accept() || accepts_one_of(block, likely << first, bits.source()));
+  // The slots that accept the digest if their letters are 0.
+  TAMIS_INLINE std::uint64_t unlettered(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
   }
+
+  // Slots are looked at eight at once, and nearly all runs are shorter. The first of the window that has all of a run.
+  static constexpr unsigned window = 8;
+  TAMIS_INLINE static unsigned window_of(std::uint64_t run) {
+    // The lesser of two numbers, without a branch: whether there is a run at all cannot be foreseen.
+    return static_cast<unsigned>(std::countr_zero(run | std::uint64_t{1} << (block_slots - window)));
+  }
+
+  // Only slots that hold what the digest would have under some letter are worth decoding for.
+  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    const unsigned first = window_of(among);
+    const std::uint64_t run = among >> first;
+    if (table_.width() < 8 || run >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
+    const std::uint64_t slot = block * block_slots + first;
+    const std::uint64_t tags = scheme_.tags()(bits, table_.quotients());
+    const std::uint32_t likely = scheme_.candidates(table_.values().low_bytes() + slot, table_.code(block), first,
+                                                    static_cast<std::uint32_t>(run), tags);
+    return likely != 0 && (scheme_.candidates_accept() || accepts_candidate(slot, likely, tags, bits.source()));
+  }
+  // Does one of the slots behind `first` that may hold what the digest has accept it?  Requires: width() >= 8.
+  TAMIS_NOINLINE bool accepts_candidate(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
+    const std::uint64_t code = table_.code(first / block_slots);
+    likely |= likely >> 16;
+    for (likely = (likely | likely >> 8) & 0xff; likely != 0; likely &= likely - 1) {
+      const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
+      const letter here = scheme_.code().letter_at(code, static_cast<unsigned>(slot % block_slots));
+      if (table_.values().low_bytes()[slot] != static_cast<std::uint8_t>(tags >> (8 * here))) continue;
+      if (table_.width() == 8 || accepts_under(here, table_.value(slot), d)) return true;
+    }
+    return false;
+  }
+  // Does one of the block's slots that hold the digest's remainder accept it?
+  TAMIS_NOINLINE bool accepts_extended(std::uint64_t block, std::uint64_t found, digest d) const {
+    const std::uint64_t code = table_.code(block);
+    for (; found != 0; found &= found - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(found));
+      const letter here = scheme_.code().letter_at(code, i);
+      if (here == 0 || accepts_under(here, table_.value(block * block_slots + i), d)) return true;
+    }
+    return false;
+  }
+
+  TAMIS_INLINE bool accepts_labelled(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    if (table_.width() != 8) {
+      const std::uint64_t zeros = table_.labelled(block, 0);
+      return (unlettered(block, among, bits) & zeros) != 0 ||
+             ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
+    }
+    const unsigned first = window_of(among);
+    const std::uint64_t run = among >> first;
+    const std::uint64_t slot = block * block_slots + first;
+    const std::uint64_t labels = table_.eight_labels(slot);
+    const std::uint8_t* bytes = table_.values().low_bytes() + slot;
+    // Labels above seven, and slots behind the window, are not compared here.
+    if (run >> window != 0 || (labels & 0xf8f8f8f8f8f8f8f8u) != 0)
+      return among != 0 && accepts_one_of(block, among, bits.source());
+    return (run & equal_chosen(bytes, remainder_tags::first_bytes(bits), labels)) != 0;
+  }
+
   // Out of line, and by the digest alone: the bits of the quick way then stay in registers.
+  TAMIS_NOINLINE bool accepts_under(letter here, std::uint64_t stored, digest d) const {
+    return Scheme::accepts(stored, here, following_bits(d, table_.quotients()), table_.width());
+  }
   TAMIS_NOINLINE bool accepts_one_of(std::uint64_t block, std::uint64_t slots, digest d) const {
     const following_bits bits(d, table_.quotients());
     if constexpr (coded) {
-      if ((slots & (slots - 1)) == 0) {
-        const auto i = static_cast<unsigned>(std::countr_zero(slots));
-        const letter only = scheme_.code().letter_at(table_.code(block), i);
-        return Scheme::accepts(table_.value(block * block_slots + i), only, bits, table_.width());
-      }
       const auto decoded = scheme_.code().some(table_.code(block), static_cast<unsigned>(std::bit_width(slots)));
       return accepts_lettered(block, slots, bits, [&](unsigned i) { return decoded[i]; });
     } else {

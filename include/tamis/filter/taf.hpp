@@ -12,11 +12,13 @@
 // selectors 0, all remainders the first ones again, taken from the stored digests. filter/adaptive_quotient.hpp has the
 // operations, and why no member is lost.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "tamis/bits/letter_code.hpp"
 #include "tamis/filter/adaptive_quotient.hpp"
+#include "tamis/filter/remainder_tags.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -52,7 +54,7 @@ class taf_scheme {
   }
 
   TAMIS_INLINE static std::uint64_t value(const following_bits& x, unsigned r, letter selector) {
-    return x.bits(std::uint64_t{selector} * r, r);
+    return selector == 0 ? x.head(r) : x.bits(std::uint64_t{selector} * r, r);
   }
   TAMIS_INLINE static bool accepts(std::uint64_t stored, letter selector, const following_bits& y, unsigned r) {
     return stored == value(y, r, selector);
@@ -66,16 +68,17 @@ class taf_scheme {
     return std::nullopt;
   }
 
-  // Of the block's sixteen slots from `first` on, those that may hold what y has: under any selector at all, since comparing
-  // with all of them costs less than the decoding it saves, or under their own where that is quickly known.  Requires: r >= 8.
-  TAMIS_INLINE std::uint64_t candidates(const slot_values& values, std::uint64_t code, std::uint64_t block, unsigned first,
-                                        const following_bits& y) const {
-    const std::uint64_t tags = low_bytes(y);
-    const std::uint64_t four = values.near_matches(block + first, static_cast<std::uint32_t>(tags));
-    if (coding_ == selector_coding::quarters) return first_of_four(four & windows_of(code_.sixteen(code, first)));
-    return first_of_four(four | values.near_matches(block + first, static_cast<std::uint32_t>(tags >> 32)));
+  // Byte k: the last eight bits of a query's remainder under selector k.  Requires: r >= 8.
+  const remainder_tags& tags() const { return tags_; }
+  // Of the eight slots of a block from `first` on, those of `among` that may hold what y has: under any selector at all, since
+  // comparing with all of them costs less than the decoding it saves, or under their own where that is quickly known. Bit i or
+  // 8 + i or 16 + i or 24 + i says so of slot i.  Requires: r >= 8; first <= 56.
+  TAMIS_INLINE std::uint32_t candidates(const std::uint8_t* low_bytes, std::uint64_t code, unsigned first, std::uint32_t among,
+                                        std::uint64_t tags) const {
+    if (coding_ == selector_coding::paper) return equal_any(low_bytes, tags, among);
+    return equal_chosen(low_bytes, tags, pdep(code_.eight(code, first), 0x0303030303030303u)) & among;
   }
-  // Is a candidate more than likely?
+  // Are candidates certain?
   TAMIS_INLINE bool candidates_accept() const { return coding_ == selector_coding::quarters && remainder_ == 8; }
 
   friend bool operator==(const taf_scheme& a, const taf_scheme& b) {
@@ -85,7 +88,7 @@ class taf_scheme {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.coding_, self.remainder_);
-    if constexpr (!std::is_const_v<Self>) self.code_ = selector_code(self.coding_, self.remainder_);
+    if constexpr (!std::is_const_v<Self>) self = taf_scheme(self.coding_, self.remainder_);
   }
   status validate_for(unsigned remainder) const {
     if (coding_ != selector_coding::paper && coding_ != selector_coding::quarters) return error{"its code is unknown"};
@@ -94,37 +97,16 @@ class taf_scheme {
   }
 
  private:
-  taf_scheme(selector_coding coding, unsigned remainder) : coding_(coding), remainder_(remainder), code_(coding, remainder) {}
-
-  // The last eight bits of y's remainder under selectors 0 to 7, a byte each; those that the code does not have repeat the
-  // first.
-  TAMIS_INLINE std::uint64_t low_bytes(const following_bits& y) const {
-    if (remainder_ == 8) {
-      const std::uint64_t seven = __builtin_bswap64(y.head(64));
-      return (seven << 8 >> 8) | seven << 56;
-    }
-    std::uint64_t tags = y.bits(remainder_ - 8, 8) * 0x0101010101010101u;
-    for (unsigned k = 1; k <= code_.last_letter(); ++k) {
-      const unsigned shift = 8 * k;
-      tags ^= (y.bits(std::uint64_t{k + 1} * remainder_ - 8, 8) ^ (tags >> shift & 0xff)) << shift;
-    }
-    return tags;
-  }
-  // Letters of two bits, as equal_windows orders them: bit 16k + i says whether letter i is k.
-  TAMIS_INLINE static std::uint64_t windows_of(std::uint64_t letters) {
-    const std::uint64_t low = pext(letters, 0x55555555u);
-    const std::uint64_t high = pext(letters, 0xaaaaaaaau);
-    return ((low | high) ^ 0xffff) | (low & ~high) << 16 | (high & ~low) << 32 | (low & high) << 48;
-  }
-  // Bit i: is one of the bits i, 16 + i, 32 + i and 48 + i set?
-  TAMIS_INLINE static std::uint64_t first_of_four(std::uint64_t windows) {
-    windows |= windows >> 32;
-    return (windows | windows >> 16) & 0xffff;
-  }
+  taf_scheme(selector_coding coding, unsigned remainder)
+      : coding_(coding),
+        remainder_(remainder),
+        code_(coding, remainder),
+        tags_(remainder, std::min(code_.last_letter() + 1, 8u)) {}
 
   selector_coding coding_;
   std::uint32_t remainder_;
   selector_code code_;
+  remainder_tags tags_;
 };
 
 using taf = adaptive_quotient<taf_scheme>;

@@ -19,28 +19,37 @@ class following_bits {
   following_bits() = default;
   TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places) : following_bits(d, place_of(d, places), places) {}
 
-  TAMIS_INLINE constexpr digest source() const { return digest_; }
-  TAMIS_INLINE constexpr std::uint64_t place() const { return placed_.place; }
+  TAMIS_INLINE constexpr digest source() const { return {high_, low_}; }
+  TAMIS_INLINE constexpr std::uint64_t place() const { return place_; }
 
   // The first `width` bits.  Requires: 1 <= width <= 64.
-  TAMIS_INLINE constexpr std::uint64_t head(unsigned width) const { return placed_.rest.high >> (64 - width); }
+  TAMIS_INLINE constexpr std::uint64_t head(unsigned width) const { return rest_high_ >> (64 - width); }
+
+  // The first 128 bits, of which so many are random.
+  TAMIS_INLINE constexpr digest rest() const { return {rest_high_, rest_low_}; }
+  TAMIS_INLINE constexpr unsigned random_bits() const { return 128 - static_cast<unsigned>(std::bit_width(places_ - 1)); }
 
   // The `width` bits from bit `first` after the place on, right-aligned.  Requires: 1 <= width <= 64.
   constexpr std::uint64_t bits(std::uint64_t first, unsigned width) const {
-    if (first + width <= random_bits_) return placed_.rest.bits(static_cast<unsigned>(first), width);
-    const bit_stream stream(digest_);
-    if (first >= random_bits_) return stream.bits(128 + first - random_bits_, width);
-    const auto here = static_cast<unsigned>(random_bits_ - first);
-    return placed_.rest.bits(static_cast<unsigned>(first), here) << (width - here) | stream.bits(128, width - here);
+    const unsigned random = random_bits();
+    if (first + width <= random) return rest().bits(static_cast<unsigned>(first), width);
+    const bit_stream stream(source());
+    if (first >= random) return stream.bits(128 + first - random, width);
+    const auto here = static_cast<unsigned>(random - first);
+    return rest().bits(static_cast<unsigned>(first), here) << (width - here) | stream.bits(128, width - here);
   }
 
  private:
   TAMIS_INLINE constexpr following_bits(digest d, placed p, std::uint64_t places)
-      : digest_(d), placed_(p), random_bits_(128 - static_cast<unsigned>(std::bit_width(places - 1))) {}
+      : high_(d.high), low_(d.low), place_(p.place), rest_high_(p.rest.high), rest_low_(p.rest.low), places_(places) {}
 
-  digest digest_;
-  placed placed_{};
-  unsigned random_bits_ = 0;
+  // Digests in parts: the compiler copies a whole one through memory, in the way of the place.
+  std::uint64_t high_ = 0;
+  std::uint64_t low_ = 0;
+  std::uint64_t place_ = 0;
+  std::uint64_t rest_high_ = 0;
+  std::uint64_t rest_low_ = 0;
+  std::uint64_t places_ = 1;
 };
 
 }  // namespace tamis

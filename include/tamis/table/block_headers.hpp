@@ -72,6 +72,14 @@ class block_headers {
     store(block, 16, code << 8 | offset(block));
   }
 
+  // Every code becomes change(code).
+  template <class Change>
+  void change_codes(Change change) requires Coded {
+    for (std::uint64_t block = 0; block < size(); ++block) {
+      if (code(block) != 0) set_code(block, change(code(block)));
+    }
+  }
+
   TAMIS_INLINE void prefetch(std::uint64_t block) const { prefetch_read(bytes_.data() + block * bytes_each); }
 
   friend bool operator==(const block_headers&, const block_headers&) = default;

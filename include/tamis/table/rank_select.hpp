@@ -9,6 +9,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -72,10 +73,23 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
     return labels_.equal(block * block_slots, label);
   }
 
+  // Those of eight slots, a byte each.
+  TAMIS_INLINE std::uint64_t eight_labels(std::uint64_t first) const requires(Layout.labels) {
+    std::uint64_t labels;
+    std::memcpy(&labels, labels_.data() + first, sizeof labels);
+    return labels;
+  }
+
   TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
     headers_.prefetch(quotient / block_slots);
     values_.prefetch(quotient / block_slots * block_slots);
     if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
+  }
+
+  // The quotient's own slot, without the header.
+  TAMIS_INLINE void prefetch_slot(std::uint64_t quotient) const {
+    values_.prefetch(quotient);
+    if constexpr (Layout.labels) labels_.prefetch(quotient);
   }
 
   // Does a slot of the quotient's run hold this value?
@@ -158,6 +172,23 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   static void visit(Self& self, Archive& archive) {
     archive(self.quotients_, self.used_, self.headers_, self.values_);
     if constexpr (Layout.labels) archive(self.labels_);
+  }
+  // A table whose blocks are saved with other codes: change(code).
+  template <class Change>
+  struct with_codes {
+    const rank_select& of;
+    Change change;
+
+    template <class Self, class Archive>
+    static void visit(Self& self, Archive& archive) {
+      block_headers<true> headers = self.of.headers_;
+      headers.change_codes(self.change);
+      archive(self.of.quotients_, self.of.used_, headers, self.of.values_);
+    }
+  };
+  template <class Change>
+  void change_codes(Change change) requires(Layout.coded) {
+    headers_.change_codes(change);
   }
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {

@@ -59,24 +59,16 @@ class slot_values {
 
   // Which of the slots first + {bits of `among`} hold `value`.  Requires: those slots exist.
   TAMIS_INLINE std::uint64_t matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
-    if (width_ == 8) return low_.equal(first, static_cast<std::uint8_t>(value)) & among;
-    return matches_elsewhere(first, among, value);
+    if (width_ < 8) return narrow_matches(first, among, value);
+    among &= low_.equal(first, static_cast<std::uint8_t>(value));
+    return width_ == 8 ? among : rest_matches(first, among, value >> 8);
   }
 
   // The same for the sixteen slots from `first` on, with less memory to read.  Requires: among < 2^16.
   TAMIS_INLINE std::uint64_t matches_of_sixteen(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
-    if (width_ >= 8) {
-      among &= low_.equal_sixteen(first, static_cast<std::uint8_t>(value));
-      if (width_ == 8 || among == 0) return among;
-    }
-    return matches_elsewhere(first, among, value);
-  }
-
-  // Sixteen slots from `first` on, by their low eight bits only: bit 16k + i says whether slot i may hold a value that ends in
-  // byte k of `low`.  Requires: width() >= 8.
-  TAMIS_INLINE std::uint64_t near_matches(std::uint64_t first, std::uint32_t low) const {
-    assert(width_ >= 8);
-    return low_.equal_four(first, low);
+    if (width_ < 8) return narrow_matches(first, among, value);
+    among &= low_.equal_sixteen(first, static_cast<std::uint8_t>(value));
+    return width_ == 8 ? among : rest_matches(first, among, value >> 8);
   }
 
   // Slots that may agree with `asked` above their lowest one (table/prefix_entry.hpp): all that do, zeros among them, and those
@@ -122,13 +114,16 @@ class slot_values {
   }
 
  private:
-  std::uint64_t matches_elsewhere(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
-    if (width_ > 8) among &= low_.equal(first, static_cast<std::uint8_t>(value));
+  // Of the slots whose low bits match, nearly always none or one, those whose other bits do too.
+  TAMIS_INLINE std::uint64_t rest_matches(std::uint64_t first, std::uint64_t among, std::uint64_t rest) const {
     std::uint64_t found = among;
     for (; among != 0; among &= among - 1) {
-      if (get(first + static_cast<unsigned>(std::countr_zero(among))) != value) found ^= among & (~among + 1);
+      if (rest_.get(first + static_cast<unsigned>(std::countr_zero(among))) != rest) found ^= among & (~among + 1);
     }
     return found;
+  }
+  TAMIS_NOINLINE std::uint64_t narrow_matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
+    return rest_matches(first, among, value);
   }
 
   TAMIS_NOINLINE std::uint64_t narrow_candidates(std::uint64_t first, std::uint64_t among, std::uint64_t asked) const {
