@@ -60,9 +60,10 @@ std::uint64_t loaded_code(const Code& how, std::uint64_t saved) {
   if (saved == 0 || how.groups() != 1) return saved;
   std::array<typename Code::letter, coded_letters> letters;
   how.decode_number(saved, std::span(letters));
-  const auto code = how.encode(std::span<const typename Code::letter>(letters));
+  const std::span<const typename Code::letter> all(letters);
+  const auto interval = how.interval(all);
   constexpr std::uint64_t never_made = code_range - 1;  // a list, but without items
-  return code && saved_code(how, *code) == saved ? *code : never_made;
+  return interval && interval->low == saved ? *how.encode(all) : never_made;
 }
 
 enum class selector_coding : std::uint8_t { paper, quarters };

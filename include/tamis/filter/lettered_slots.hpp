@@ -143,11 +143,21 @@ class lettered_slots {
                                                     static_cast<std::uint32_t>(run), tags);
     return likely != 0 && (scheme_.candidates_accept() || accepts_candidate(slot, likely, tags, bits.source()));
   }
-  // Does one of the slots behind `first` that may hold what the digest has accept it?  Requires: width() >= 8.
+  // Does one of the slots from `first` on that may hold what the digest has accept it?  Requires: width() >= 8.
   TAMIS_NOINLINE bool accepts_candidate(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
     const std::uint64_t code = table_.code(first / block_slots);
     likely |= likely >> 16;
-    for (likely = (likely | likely >> 8) & 0xff; likely != 0; likely &= likely - 1) {
+    likely = (likely | likely >> 8) & 0xff;
+    if (table_.width() != 8 || !is_list(code) || (likely & (likely - 1)) != 0)
+      return accepts_candidates(first, likely, tags, d);
+    const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
+    const unsigned here = place_list(code).at(static_cast<unsigned>(slot % block_slots)).count;
+    return table_.values().low_bytes()[slot] == static_cast<std::uint8_t>(tags >> (8 * here));
+  }
+  // The same for any number of slots and any code: rare enough to keep what it needs out of the way.
+  TAMIS_NOINLINE bool accepts_candidates(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
+    const std::uint64_t code = table_.code(first / block_slots);
+    for (; likely != 0; likely &= likely - 1) {
       const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
       const letter here = scheme_.code().letter_at(code, static_cast<unsigned>(slot % block_slots));
       if (table_.values().low_bytes()[slot] != static_cast<std::uint8_t>(tags >> (8 * here))) continue;
@@ -157,6 +167,11 @@ class lettered_slots {
   }
   // Does one of the block's slots that hold the digest's remainder accept it?
   TAMIS_NOINLINE bool accepts_extended(std::uint64_t block, std::uint64_t found, digest d) const {
+    const std::uint64_t code = table_.code(block);
+    const auto i = static_cast<unsigned>(std::countr_zero(found));
+    return (is_list(code) && place_list(code).at(i).count == 0) || accepts_extension(block, found, d);
+  }
+  TAMIS_NOINLINE bool accepts_extension(std::uint64_t block, std::uint64_t found, digest d) const {
     const std::uint64_t code = table_.code(block);
     for (; found != 0; found &= found - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(found));
