@@ -30,11 +30,11 @@ struct acf_shape {
 // `usual` values and grows as far as the load needs.
 struct acf_wish {
   std::uint64_t capacity = 0;
-  std::optional<double> fpr;
-  std::optional<double> bits_per_key;
-  std::optional<unsigned> fingerprint;
-  std::optional<unsigned> k;
-  std::optional<unsigned> b;
+  std::optional<double> fpr = std::nullopt;
+  std::optional<double> bits_per_key = std::nullopt;
+  std::optional<unsigned> fingerprint = std::nullopt;
+  std::optional<unsigned> k = std::nullopt;
+  std::optional<unsigned> b = std::nullopt;
   unsigned usual_k = 4;
   unsigned usual_b = 1;
   unsigned selector = 0;
