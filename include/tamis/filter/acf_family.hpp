@@ -18,8 +18,11 @@
 //     differently
 //   }
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
+#include <type_traits>
 
 #include "tamis/filter/concepts.hpp"
 #include "tamis/filter/mirrored_slots.hpp"
@@ -35,9 +38,12 @@ inline constexpr option_info acf_load_option{"load", "10 to 96", "95", "percent 
 inline constexpr option_info acf_mirror_option{"mirror", "memory or file", "memory",
                                                "where the stored digests are: in RAM, or in a mapped file in TMPDIR"};
 
-enum class acf_path : std::uint32_t { shortest, paper };
+enum class acf_path : std::uint32_t { shortest, paper, guided };  // as saved
+inline constexpr std::string_view acf_path_names[] = {"shortest", "paper", "guided"};
 
 enum class fixing {
+  not_needed,   // nothing collides
+  not_wanted,   // the key is in
   done,         // the slot holds something else now
   impossible,   // every way to store the key collides too, or leads back
   without_end,  // too many moves, or no place: new hashes may help
@@ -62,11 +68,12 @@ class adaptive_cuckoo {
     TAMIS_TRY(const acf_shape shape, acf_shape_for(wish));
     adaptive_cuckoo made;
     if constexpr (Kind::has_path) {
-      constexpr std::string_view paths[] = {"shortest", "paper"};
-      TAMIS_TRY(const std::string path, choice_option(params, "path", paths[0], paths));
-      made.path_ = path == "paper" ? acf_path::paper : acf_path::shortest;
+      TAMIS_TRY(const std::string path, choice_option(params, "path", "guided", acf_path_names));
+      const auto name = std::find(std::begin(acf_path_names), std::end(acf_path_names), path);
+      made.path_ = static_cast<acf_path>(name - std::begin(acf_path_names));
     }
-    TAMIS_TRY(made.slots_, slots_type::make(shape, mirror == "file" ? mirror_place::file : mirror_place::memory));
+    const mirror_place where = mirror == "file" ? mirror_place::file : mirror_place::memory;
+    TAMIS_TRY(made.slots_, slots_type::make(shape, where, made.path_ == acf_path::guided));
     made.capacity_ = params.capacity;
     made.load_ = wish.load_percent;
     return made;
@@ -97,23 +104,27 @@ class adaptive_cuckoo {
   }
 
   adapt_result adapt(digest d) {
-    if (!contains(d)) return adapt_result::not_positive;
-    if (slots_.find_key(d)) return adapt_result::is_member;
     change_log log;
-    const fixing outcome = fix_all(d, log);
-    if (outcome == fixing::done) {
-      ++fixes_;
-      return adapt_result::fixed;
-    }
-    slots_.take_back(log);
-    if (outcome == fixing::without_end && keys_ <= capacity_) {
-      if (auto fresh = slots_.rebuilt(nullptr, &d)) {
-        slots_ = *std::move(fresh);
+    const fixing outcome = slots_.with_view([&](const auto& view) {
+      const auto probe = view.locate(d);
+      const std::uint64_t collisions = view.matching(probe);
+      if (collisions == 0) return fixing::not_needed;
+      for (std::uint64_t left = collisions; left != 0; left &= left - 1) {
+        if (slots_.key(view.slot(probe, lowest(left))) == d) return fixing::not_wanted;
+      }
+      return fix_all(view, probe, collisions, d, log);
+    });
+    switch (outcome) {
+      case fixing::not_needed: return adapt_result::not_positive;
+      case fixing::not_wanted: return adapt_result::is_member;
+      case fixing::done:
+        moves_ += log.size();
         ++fixes_;
         return adapt_result::fixed;
-      }
+      default:
+        slots_.take_back(log);
+        return outcome == fixing::without_end && rebuild_without(d) ? adapt_result::fixed : adapt_result::unfixable;
     }
-    return adapt_result::unfixable;
   }
 
   std::uint64_t keys() const { return keys_; }
@@ -131,7 +142,7 @@ class adaptive_cuckoo {
                        {"load", std::to_string(load_)},
                        {"mirror", slots_.where() == mirror_place::file ? "file" : "memory"}};
     if constexpr (Kind::has_selector) all.emplace_back("selector", std::to_string(shape.selector));
-    if constexpr (Kind::has_path) all.emplace_back("path", path_ == acf_path::paper ? "paper" : "shortest");
+    if constexpr (Kind::has_path) all.emplace_back("path", acf_path_names[static_cast<unsigned>(path_)]);
     return all;
   }
 
@@ -157,10 +168,14 @@ class adaptive_cuckoo {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.capacity_, self.keys_, self.fixes_, self.load_, self.path_, self.slots_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (!archive.ok() || self.path_ != acf_path::guided) return;
+      if (const status made = self.slots_.make_labels(); !made) archive.fail(made.message());
+    }
   }
   status validate() const {
     if (load_ < 1 || load_ > 100) return error{"a load of " + std::to_string(load_) + " % is not possible"};
-    if (path_ > (Kind::has_path ? acf_path::paper : acf_path::shortest)) return error{"the kind of path is unknown"};
+    if (path_ > (Kind::has_path ? acf_path::guided : acf_path::shortest)) return error{"the kind of path is unknown"};
     if ((slots_.shape().selector != 0) != Kind::has_selector) return error{"selectors belong to acf-cyclic, and only to it"};
     if (slots_.shape().b < Kind::least_b) return error{"bins of one slot leave nothing to swap"};
     if (const std::uint64_t occupied = slots_.occupied(); occupied != keys_) {
@@ -191,20 +206,30 @@ class adaptive_cuckoo {
     return wish;
   }
 
+  static unsigned lowest(std::uint64_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); }
+
   // Every slot that collides, one after the other. A key that was moved for one of them may collide in turn.
-  fixing fix_all(digest d, change_log& log) {
-    const acf_shape& shape = slots_.shape();
+  template <class View, class Probe>
+  fixing fix_all(const View& view, const Probe& probe, std::uint64_t collisions, digest d, change_log& log) {
     constexpr unsigned moves_per_bit = 32;  // at 0.95 a chain by the paper's rule is longer once in 1e14 times
     const fix_request request{path_, moves_per_bit * (2 + static_cast<unsigned>(std::bit_width(keys_))), mix64(d.low + fixes_)};
-    for (unsigned tries = 0; tries < 4 * shape.k * shape.b; ++tries) {
-      const auto at = slots_.find_match(d);
-      if (!at) {
-        moves_ += log.entries().size();
-        return fixing::done;
-      }
-      if (const fixing outcome = Kind::fix(slots_, *at, d, request, log); outcome != fixing::done) return outcome;
+    for (unsigned tries = 0; tries < 4 * view.k() * view.b(); ++tries) {
+      const fixing outcome = Kind::fix(slots_, view.slot(probe, lowest(collisions)), d, request, log);
+      if (outcome != fixing::done) return outcome;
+      collisions = view.matching(probe);
+      if (collisions == 0) return fixing::done;
     }
     return fixing::impossible;
+  }
+
+  // New hashes for all keys, by which they do not collide with this one.
+  bool rebuild_without(digest d) {
+    if (keys_ > capacity_) return false;
+    auto fresh = slots_.rebuilt(nullptr, &d);
+    if (!fresh) return false;
+    slots_ = *std::move(fresh);
+    ++fixes_;
+    return true;
   }
 
   // Are all slots of this key taken by copies of it?
@@ -213,6 +238,7 @@ class adaptive_cuckoo {
   }
 
   friend stored_access;
+  friend struct label_access;  // for tests
   adaptive_cuckoo() = default;
 
   std::uint64_t capacity_ = 0;

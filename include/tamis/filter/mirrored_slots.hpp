@@ -16,48 +16,35 @@
 // it back as long as there is another way; else the slot that it left, which is empty now, would be the next chain's nearest
 // end.
 //
+// Labels, if there are any, lead searches for room (table/guided_search.hpp). They stand in RAM wherever the mirror is.
+//
 // New hashes are the next 128 bits of every digest's endless stream: `generation` counts how often.
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tamis/bits/packed_array.hpp"
+#include "tamis/filter/change_log.hpp"
 #include "tamis/hash/bit_stream.hpp"
 #include "tamis/hash/key_words.hpp"
 #include "tamis/hash/place.hpp"
 #include "tamis/math/acf.hpp"
 #include "tamis/remote/slot_mirror.hpp"
+#include "tamis/table/bin_labels.hpp"
+#include "tamis/table/guided_search.hpp"
 #include "tamis/table/slot_search.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
-
-// What slots were before a change that may have to be taken back.
-class change_log {
- public:
-  change_log() { entries_.reserve(32); }
-
-  struct entry {
-    std::uint64_t slot;
-    std::uint64_t value;
-    digest key;
-    std::uint8_t left;
-  };
-  void add(const entry& e) { entries_.push_back(e); }
-  const std::vector<entry>& entries() const { return entries_; }
-
- private:
-  std::vector<entry> entries_;
-};
 
 template <class Numbering>
 class mirrored_slots {
  public:
   mirrored_slots() = default;
 
-  static result<mirrored_slots> make(const acf_shape& shape, mirror_place where) {
+  static result<mirrored_slots> make(const acf_shape& shape, mirror_place where, bool labelled) {
     const auto places = checked_multiply(shape.bins, shape.k);
     const auto slots = places ? checked_multiply(*places, shape.b) : places;
     if (!slots) return error{"a table of 2^64 slots or more cannot be addressed"};
@@ -65,13 +52,22 @@ class mirrored_slots {
     made.shape_ = shape;
     TAMIS_TRY(made.values_, packed_array<dynamic_width>::make(*slots, shape.fingerprint + shape.selector));
     TAMIS_TRY(made.mirror_, slot_mirror::make(*slots, where));
+    if (labelled) {
+      TAMIS_TRY(made.labels_, bin_labels::make(*places));
+    }
     return made;
+  }
+  // For slots that were read from a file.
+  status make_labels() {
+    TAMIS_TRY(labels_, bin_labels::make(shape_.bins * shape_.k));
+    for (std::uint64_t place = 0; place < shape_.bins * shape_.k; ++place) labels_.set(place, empty_offset(place) ? 0 : 1);
+    return {};
   }
 
   const acf_shape& shape() const { return shape_; }
   std::uint64_t slots() const { return values_.size(); }
   std::uint64_t fast_bits() const { return values_.bits(); }
-  std::uint64_t slow_bits() const { return mirror_.bits(); }
+  std::uint64_t slow_bits() const { return mirror_.bits() + labels_.bits(); }
   mirror_place where() const { return mirror_.place(); }
   std::uint32_t generation() const { return generation_; }
 
@@ -79,10 +75,11 @@ class mirrored_slots {
 
   // The 128 bits that the hashes of this generation are made of.
   TAMIS_INLINE digest words(digest d) const { return generation_ == 0 ? d : continuation(d, generation_); }
-  TAMIS_INLINE std::uint64_t place(digest words, unsigned table) const {
+  TAMIS_INLINE static std::uint64_t place(digest words, unsigned table, std::uint64_t bins) {
     const std::uint64_t word = table == 0 ? words.high : table == 1 ? words.low : key_word(words, table);
-    return table * shape_.bins + reduce(word, shape_.bins);
+    return table * bins + reduce(word, bins);
   }
+  TAMIS_INLINE std::uint64_t place(digest words, unsigned table) const { return place(words, table, shape_.bins); }
   TAMIS_INLINE std::uint64_t fingerprint(digest words, unsigned number) const {
     return 1 + reduce(key_word(words, most_acf_tables + number), largest_fingerprint());
   }
@@ -105,18 +102,22 @@ class mirrored_slots {
     const std::uint64_t slot = index(at);
     values_.set(slot, selector << shape_.fingerprint | fingerprint(words(d), Numbering::number(at.offset, selector)));
     mirror_.set(slot, d, static_cast<std::uint8_t>(left));
+    if (labels_.any() && shape_.b == 1 && labels_[at.place] == 0) labels_.set(at.place, 1);
   }
   void clear(slot_at at) {
     values_.set(index(at), 0);
     mirror_.set(index(at), {});
+    if (labels_.any()) labels_.set(at.place, 0);
   }
   void remember(slot_at at, change_log& log) const {
     log.add({index(at), values_.get(index(at)), key(at), mirror_.note(index(at))});
   }
   void take_back(const change_log& log) {
-    for (auto entry = log.entries().rbegin(); entry != log.entries().rend(); ++entry) {
-      values_.set(entry->slot, entry->value);
-      mirror_.set(entry->slot, entry->key, entry->left);
+    for (std::uint64_t i = log.size(); i-- != 0;) {
+      const change_log::entry& was = log[i];
+      values_.set(was.slot, was.value);
+      mirror_.set(was.slot, was.key, was.left);
+      if (labels_.any()) labels_.set(was.slot / shape_.b, was.value == 0 ? 0 : 1);
     }
   }
 
@@ -153,17 +154,21 @@ class mirrored_slots {
       for (unsigned t = 0; t < k(); ++t) table.values_.prefetch(p.places[t] * b());
     }
     // No branch between the slots: it would be mispredicted for most of the keys that are in.
-    TAMIS_INLINE bool test(const probe& p) const {
-      bool found = false;
+    TAMIS_INLINE bool test(const probe& p) const { return matching(p) != 0; }
+    // Which slots of the key match: bit t·b + offset.
+    TAMIS_INLINE std::uint64_t matching(const probe& p) const {
+      std::uint64_t found = 0;
       for (unsigned t = 0; t < k(); ++t) {
         for (unsigned offset = 0; offset < b(); ++offset) {
           const std::uint64_t value = table.values_.get(p.places[t] * b() + offset);
           const unsigned number = Numbering::number(offset, value >> table.shape_.fingerprint);
-          found |= (value & table.largest_fingerprint()) == fingerprint(p, number);
+          const bool equal = (value & table.largest_fingerprint()) == fingerprint(p, number);
+          found |= std::uint64_t{equal} << (t * b() + offset);
         }
       }
       return found;
     }
+    TAMIS_INLINE slot_at slot(const probe& p, unsigned bit) const { return {p.places[bit / b()], bit % b()}; }
     TAMIS_INLINE std::uint64_t fingerprint(const probe& p, unsigned number) const {
       if constexpr (N == 0) return table.fingerprint(p.words, number);
       return p.fingerprints[number];
@@ -195,22 +200,20 @@ class mirrored_slots {
 
   // The first slot among those of the key for which this holds.
   template <class Wanted>
-  std::optional<slot_at> find(digest words, Wanted wanted) const {
-    for (unsigned table = 0; table < shape_.k; ++table) {
-      const std::uint64_t at = place(words, table);
-      for (unsigned offset = 0; offset < shape_.b; ++offset) {
-        if (wanted(slot_at{at, offset})) return slot_at{at, offset};
+  TAMIS_INLINE std::optional<slot_at> find(digest words, Wanted wanted) const {
+    return with_shape([&](auto shape) -> std::optional<slot_at> {
+      for (unsigned table = 0; table < shape.k; ++table) {
+        const std::uint64_t at = place(words, table);
+        for (unsigned offset = 0; offset < shape.b; ++offset) {
+          if (wanted(slot_at{at, offset})) return slot_at{at, offset};
+        }
       }
-    }
-    return std::nullopt;
+      return std::nullopt;
+    });
   }
   std::optional<slot_at> find_key(digest d) const {
     const digest w = words(d);
     return find(w, [&](slot_at at) { return matches(w, at) && key(at) == d; });
-  }
-  std::optional<slot_at> find_match(digest d) const {
-    const digest w = words(d);
-    return find(w, [&](slot_at at) { return matches(w, at); });
   }
 
   // ── updates ──
@@ -237,34 +240,101 @@ class mirrored_slots {
     bool gave_up;  // if there is none: after looking at a limited number of bins only
   };
   TAMIS_NOINLINE room_found make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, change_log* log) {
-    slot_search search;  // its 66 KiB stay uninitialised
-    auto at = search.make_room(*this, roots, avoided, log);
-    if (at) return {at, false};
-    at = search.make_room(*this, roots, avoided, log, true);
-    return {at, search.gave_up()};
+    return with_shape([&](auto shape) -> room_found {
+      movable movers(shape, *this);
+      if constexpr (Numbering::has_path) {
+        guided_search search;  // its 3 KiB stay uninitialised
+        const auto at = labels_.any() ? search.make_room(movers, roots, avoided, log) : std::nullopt;
+        if (at) return {at, false};
+      }
+      slot_search search;  // and its 66 KiB
+      auto at = search.make_room(movers, roots, avoided, log);
+      if (at) return {at, false};
+      at = search.make_room(movers, roots, avoided, log, true);
+      return {at, search.gave_up()};
+    });
   }
 
-  // For slot_search: where else the key of a slot could be; with `anywhere` also in tables that it has left.
-  template <class Visit>
-  TAMIS_INLINE void for_each_other_place(slot_at at, bool anywhere, Visit visit) const {
-    const digest w = words(key(at));
-    const unsigned closed = 1u << table_of(at.place) | (anywhere ? 0 : left(at));
-    for (unsigned table = 0; table < shape_.k; ++table) {
-      if ((closed >> table & 1) == 0) visit(place(w, table));
+  // Where the key could be, in every table.
+  template <class Shape, class Visit>
+  TAMIS_INLINE static void for_each_place(Shape shape, std::uint64_t bins, digest words, Visit visit) {
+    for (unsigned table = 0; table < shape.k; ++table) visit(table, place(words, table, bins));
+  }
+
+  // What searches see of the table. Its pointers are copies, which the compiler keeps in registers.
+  template <class Shape>
+  class movable {
+   public:
+    movable(Shape shape, mirrored_slots& table)
+        : shape_(shape),
+          bins_(table.shape_.bins),
+          generation_(table.generation_),
+          keys_(table.mirror_.all()),
+          labels_(table.labels_.all()),
+          table_(table) {}
+
+    TAMIS_INLINE unsigned k() const { return shape_.k; }
+    TAMIS_INLINE unsigned b() const { return shape_.b; }
+    TAMIS_INLINE bool is_empty(slot_at at) const { return table_.values_.get(index(at)) == 0; }
+    TAMIS_INLINE std::optional<unsigned> empty_offset(std::uint64_t place) const {
+      for (unsigned offset = 0; offset < shape_.b; ++offset) {
+        if (is_empty({place, offset})) return offset;
+      }
+      return std::nullopt;
     }
-  }
-  TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { mirror_.prefetch(place * shape_.b); }
-  void move(slot_at from, slot_at to, change_log* log) {
-    if (log != nullptr) remember(to, *log);
-    write(to, key(from), 0, left(from));
-  }
+    TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { keys_.prefetch(place * shape_.b); }
+
+    // Every place of the key of a slot of table `own`, and 1 where it may not go: where it is, and tables that it has left.
+    template <class Visit>
+    TAMIS_INLINE void for_each_place(slot_at at, unsigned own, Visit visit) const {
+      const unsigned closed = keys_.note(index(at)) | 1u << own;
+      mirrored_slots::for_each_place(shape_, bins_, words(at),
+                                     [&](unsigned t, std::uint64_t other) { visit(t, other, closed >> t & 1); });
+    }
+    // Where else it could be; with `anywhere` also in tables that it has left.
+    template <class Visit>
+    TAMIS_INLINE void for_each_other_place(slot_at at, bool anywhere, Visit visit) const {
+      const unsigned closed = anywhere ? 0 : keys_.note(index(at));
+      mirrored_slots::for_each_place(shape_, bins_, words(at), [&](unsigned t, std::uint64_t other) {
+        if (other != at.place && (closed >> t & 1) == 0) visit(other);
+      });
+    }
+
+    void move(slot_at from, slot_at to, change_log* log) {
+      if (log != nullptr) table_.remember(to, *log);
+      table_.write(to, keys_[index(from)], 0, keys_.note(index(from)));
+      if (table_.labels_.any() && shape_.b == 1) relabel(to.place);
+    }
+    TAMIS_INLINE unsigned label(std::uint64_t place) const { return labels_[place]; }
+    TAMIS_INLINE void set_label(std::uint64_t place, unsigned label) { labels_.set(place, label); }
+
+   private:
+    TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
+    TAMIS_INLINE digest words(slot_at at) const {
+      const digest d = keys_[index(at)];
+      return generation_ == 0 ? d : continuation(d, generation_);
+    }
+    // One move more than from the nearest of the bins where its key could be.
+    void relabel(std::uint64_t place) {
+      unsigned nearest = bin_labels::largest - 1;
+      for_each_other_place({place, 0}, false, [&](std::uint64_t other) { nearest = std::min(nearest, label(other)); });
+      set_label(place, nearest + 1);
+    }
+
+    Shape shape_;
+    std::uint64_t bins_;
+    std::uint32_t generation_;
+    slot_mirror::view keys_;
+    bin_labels::view labels_;
+    mirrored_slots& table_;
+  };
 
   // All keys, and one more if there is one, by new hashes in a table of the same size. Nothing if some tries do not find a
   // place for every key, or all of them accept the digest that should be rejected.
   std::optional<mirrored_slots> rebuilt(const digest* added, const digest* rejected) const {
     constexpr std::uint32_t tries = 8;
     for (std::uint32_t next = 1; next <= tries; ++next) {
-      auto fresh = make(shape_, mirror_.place());
+      auto fresh = make(shape_, mirror_.place(), labels_.any());
       if (!fresh) return std::nullopt;
       fresh->generation_ = generation_ + next;
       if (!fresh->insert_all(*this) || (added != nullptr && !fresh->insert(*added))) continue;
@@ -279,7 +349,9 @@ class mirrored_slots {
     return count;
   }
 
-  friend bool operator==(const mirrored_slots&, const mirrored_slots&) = default;
+  friend bool operator==(const mirrored_slots& a, const mirrored_slots& b) {
+    return a.shape_ == b.shape_ && a.generation_ == b.generation_ && a.values_ == b.values_ && a.mirror_ == b.mirror_;
+  }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
@@ -302,6 +374,17 @@ class mirrored_slots {
  private:
   TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
   TAMIS_INLINE std::uint64_t largest_fingerprint() const { return (std::uint64_t{1} << shape_.fingerprint) - 1; }
+
+  // The shape as constants where it is the usual one.
+  struct usual_shape {
+    static constexpr unsigned k = 4;
+    static constexpr unsigned b = 1;
+  };
+  template <class Use>
+  TAMIS_INLINE auto with_shape(Use use) const {
+    if (shape_.k == usual_shape::k && shape_.b == usual_shape::b) return use(usual_shape());
+    return use(shape_);
+  }
 
   bool insert_all(const mirrored_slots& other) {
     for (std::uint64_t slot = 0; slot < other.slots(); ++slot) {
@@ -340,10 +423,13 @@ class mirrored_slots {
     return {};
   }
 
+  friend struct label_access;  // for tests
+
   acf_shape shape_;
   std::uint32_t generation_ = 0;
   packed_array<dynamic_width> values_;
   slot_mirror mirror_;
+  bin_labels labels_;  // if searches are guided
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

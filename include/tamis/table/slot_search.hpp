@@ -38,7 +38,9 @@ class slot_search {
     size_ = 0;
     seen_.fill(0);
     if (avoided != nowhere) mark(avoided);
-    for (const std::uint64_t root : roots) add({root, none, 0});
+    for (const std::uint64_t root : roots) {
+      if (root != nowhere) add({root, none, 0});
+    }
     for (unsigned n = 0; n < size_; ++n) {
       if (const auto empty = table.empty_offset(nodes_[n].place)) return slot_at{nodes_[n].place, *empty};
       table.prefetch_keys(nodes_[n].place);
@@ -48,7 +50,7 @@ class slot_search {
     constexpr unsigned ahead = 4;
     for (unsigned turn = 0; turn < size_; ++turn) {
       if (turn + ahead < size_) table.prefetch_keys(nodes_[turn + ahead].place);
-      for (unsigned offset = 0; offset < table.shape().b; ++offset) {
+      for (unsigned offset = 0; offset < table.b(); ++offset) {
         const unsigned first = size_;
         table.for_each_other_place({nodes_[turn].place, offset}, anywhere, [&](std::uint64_t next) {
           add({next, turn, offset});
