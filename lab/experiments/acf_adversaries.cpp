@@ -32,7 +32,8 @@ std::vector<victim> victims() {
   for (const registry_entry& entry : registry::builtin().entries()) {
     if (entry.can.adapt) all.push_back({std::string(entry.info->id), std::string(entry.info->id), {}});
   }
-  all.push_back({"acf-cuckooing", "acf-cuckooing k=2 path=shortest", {{"k", "2"}, {"b", "1"}, {"load", "48"}}});
+  all.push_back(
+      {"acf-cuckooing", "acf-cuckooing k=2 path=shortest", {{"k", "2"}, {"b", "1"}, {"load", "48"}, {"path", "shortest"}}});
   all.push_back({"acf-cuckooing", "acf-cuckooing k=2 path=paper", {{"k", "2"}, {"b", "1"}, {"load", "48"}, {"path", "paper"}}});
   all.push_back({"acf-cuckooing", "acf-cuckooing k=4 path=paper", {{"path", "paper"}}});
   all.push_back({"acf-cyclic", "acf-cyclic s=2", {{"selector", "2"}}});

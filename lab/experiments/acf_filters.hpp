@@ -27,8 +27,8 @@ std::vector<double> race(const Sample& sample, unsigned slot_bits) {
   const auto run = [&](const char* id, const option_list& options = {}, unsigned selector = 0, bool learns = true) {
     return static_cast<double>(after(acf_of(id, sample.members.size(), slot_bits, options, selector), sample, learns).wrong());
   };
-  return {run("acf-cuckooing", {}, 0, false),
-          run("acf-cuckooing"),
+  return {run("acf-cuckooing", {{"path", "shortest"}}, 0, false),
+          run("acf-cuckooing", {{"path", "shortest"}}),
           run("acf-cuckooing", {{"path", "paper"}}),
           run("acf-cyclic", {}, 1),
           run("acf-cyclic", {}, 2),
