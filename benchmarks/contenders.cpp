@@ -3,6 +3,9 @@
 #include "benchmarks/split_block.hpp"
 #include "benchmarks/textbook_cuckoo.hpp"
 #include "tamis/batch/pipeline.hpp"
+#include "tamis/filter/acf_cuckooing.hpp"
+#include "tamis/filter/acf_cyclic.hpp"
+#include "tamis/filter/acf_swapping.hpp"
 #include "tamis/filter/ascf.hpp"
 #include "tamis/filter/bloom.hpp"
 #include "tamis/filter/bloom1.hpp"
@@ -50,6 +53,11 @@ class static_filter final : public contender {
       lab::chunk_hasher digests(hash_);
       lab::sum_chunks(keys, [&](key_span chunk) { return tamis::erase_many(filter_, digests(chunk)); });
     }
+  }
+  bool adapts() const override { return adaptive_alone<F>; }
+  void adapt(key_span keys) override {
+    if constexpr (adaptive_alone<F>)
+      lab::count_singles(keys, hash_, [this](digest d) { return filter_.adapt(d) == adapt_result::fixed; });
   }
   double expected_fpr() const override { return filter_.expected_fpr(); }
   std::uint64_t bits() const override { return filter_.bits().fast; }
@@ -108,12 +116,12 @@ recipe recipe_of(std::string name, option_list options = {}, double bits_factor 
           }};
 }
 
-// With 12-bit fingerprints, whatever the bits per key.
+// With fingerprints of this width, whatever the bits per key.
 template <filter F>
-recipe cuckoo_recipe(std::string name) {
-  return {std::move(name), "cf12", true, [](std::uint64_t keys, double) -> std::unique_ptr<contender> {
-            return std::make_unique<static_filter<F, false>>(
-                filter_params{.capacity = keys, .fpr = 0.5, .options = {{"fingerprint", "12"}}});
+recipe cuckoo_recipe(std::string name, const char* width = "12", option_list options = {}) {
+  options.emplace_back("fingerprint", width);
+  return {std::move(name), "cf12", true, [options](std::uint64_t keys, double) -> std::unique_ptr<contender> {
+            return std::make_unique<static_filter<F, false>>(filter_params{.capacity = keys, .fpr = 0.5, .options = options});
           }};
 }
 
@@ -140,6 +148,12 @@ std::vector<recipe> recipes() {
   all.push_back(cuckoo_recipe<cuckoo>("cuckoo/12"));
   all.push_back(cuckoo_recipe<ascf>("ascf/12"));
   all.push_back(cuckoo_recipe<vacuum>("vacuum/12"));
+  // acf-cuckooing's lookups are those of the plain filter with k = 4, b = 1.
+  for (const char* path : {"guided", "shortest"}) {
+    all.push_back(cuckoo_recipe<acf_cuckooing>(std::string("acf-cuckooing/8/") + path, "8", {{"path", path}}));
+  }
+  all.push_back(cuckoo_recipe<acf_cyclic>("acf-cyclic/8", "8"));
+  all.push_back(cuckoo_recipe<acf_swapping>("acf-swapping/8", "8"));
   return all;
 }
 

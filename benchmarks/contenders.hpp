@@ -26,6 +26,10 @@ class contender {
   // Only where the recipe says so.
   virtual void erase(lab::key_span) {}
   virtual void erase_many(lab::key_span keys) { erase(keys); }
+  // Tells it of false positives; only where it adapts by itself.
+  virtual bool adapts() const { return false; }
+  virtual void adapt(lab::key_span) {}
+  virtual bool contains(std::uint64_t key) const { return count({&key, 1}) == 1; }
   virtual double expected_fpr() const = 0;
   virtual std::uint64_t bits() const = 0;
 };

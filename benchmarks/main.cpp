@@ -125,6 +125,21 @@ void add_cuckoo_updates(arena& a, const recipe& from, const std::string& size) {
   }
 }
 
+// All false positives among the questions, one after the other.
+void add_adaptations(arena& a, const recipe& from, const std::string& size) {
+  const auto adapt = [&a, from] {
+    const auto filled = from.make(a.keys.members.size(), a.bits_per_key);
+    filled->insert_many(a.keys.members);
+    std::vector<std::uint64_t> wrong;
+    for (const std::uint64_t key : a.keys.negatives) {
+      if (filled->contains(key)) wrong.push_back(key);
+    }
+    return lab::ns_per_operation(wrong.size(), [&] { filled->adapt(wrong); });
+  };
+  // The number of operations cancels out: what is shown is the time of one adaptation.
+  add(from.name + "|adapt|" + size, queries, adapt)->Iterations(1);
+}
+
 void add_all(arena& a) {
   const std::string size = std::to_string(a.keys.members.size());
   add("line|prefetched|" + size, queries, [&a] {
@@ -136,6 +151,7 @@ void add_all(arena& a) {
     add_lookups(a, from, size);
     add_inserts(a, from, size);
     if (from.is_cuckoo) add_cuckoo_updates(a, from, size);
+    if (from.make(1000, a.bits_per_key)->adapts()) add_adaptations(a, from, size);
   }
 }
 
@@ -174,12 +190,12 @@ void print_rows(arena& a, medians_of_size& rows, bool cuckoos, const std::vector
   const auto all = recipes();
   const auto shown = [&](const recipe& r) { return r.is_cuckoo == cuckoos && rows.contains(r.name); };
   if (std::none_of(all.begin(), all.end(), shown)) return;
-  std::printf("%-16s", "");
+  std::printf("%-24s", "");
   for (const char* column : columns) std::printf("%16s", column);
   std::printf("%10s\n", "fpr");
   for (const recipe& from : all) {
     if (!shown(from)) continue;
-    std::printf("%-16s", from.name.c_str());
+    std::printf("%-24s", from.name.c_str());
     for (const char* what : columns) {
       const std::string name = what;
       const bool many = name.ends_with("_many");
@@ -203,7 +219,7 @@ void print_table(arena& a, std::map<std::string, std::map<std::string, double>>&
   print_rows(a, rows, false, {"insert", "insert_many", "negative", "negative_many", "positive", "positive_many"});
   print_rows(a, rows, true,
              {"insert", "insert_many", "last", "last_many", "negative", "negative_many", "positive", "positive_many", "erase",
-              "erase_many"});
+              "erase_many", "adapt"});
 }
 
 int run(int argc, char** argv) {
