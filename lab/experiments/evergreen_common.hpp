@@ -106,14 +106,6 @@ inline panel contest_panel(std::string title, const row_list& rows, std::string_
   return p;
 }
 
-// The rows whose setting is a number from low to high.
-inline row_list between(const row_list& rows, std::string_view setting, double low, double high) {
-  row_list found;
-  for (const table::row& r : rows) {
-    if (r.number(setting) >= low && r.number(setting) <= high) found.push_back(r);
-  }
-  return found;
-}
 inline double mean_of(const row_list& rows, std::string_view column) {
   double sum = 0;
   for (const table::row& r : rows) sum += r.value(column);

@@ -74,11 +74,6 @@ double spread(const row_list& rows, std::string_view column) {
   for (const table::row& r : rows) seen.see(r.value(column));
   return seen.high() / seen.low();
 }
-double mean(const row_list& rows, std::string_view column) {
-  double sum = 0.0;
-  for (const table::row& r : rows) sum += r.value(column);
-  return sum / static_cast<double>(rows.size());
-}
 
 // Our filter that may ask its store beside the paper's that has none.
 std::vector<verdict> beside_infini(const table& seen) {
@@ -88,10 +83,10 @@ std::vector<verdict> beside_infini(const table& seen) {
       decide(spread(ours, "rate") <= spread(theirs, "rate"),
              "with a store, the rate is at least as stable as that of infini growing: largest over smallest, from 2^14 keys on",
              brief(spread(ours, "rate")) + " and " + brief(spread(theirs, "rate"))),
-      decide(mean(ours, "bits_per_key") <= mean(theirs, "bits_per_key"),
+      decide(mean_of(ours, "bits_per_key") <= mean_of(theirs, "bits_per_key"),
              "with a store, it needs fewer bits per key than infini growing, in the mean from 2^14 keys on",
-             brief(mean(ours, "bits_per_key")) + " and " + brief(mean(theirs, "bits_per_key")) + " bits, at mean rates of " +
-                 brief(mean(ours, "rate")) + " and " + brief(mean(theirs, "rate")))};
+             brief(mean_of(ours, "bits_per_key")) + " and " + brief(mean_of(theirs, "bits_per_key")) +
+                 " bits, at mean rates of " + brief(mean_of(ours, "rate")) + " and " + brief(mean_of(theirs, "rate")))};
 }
 
 std::vector<verdict> judge(const table& seen) {

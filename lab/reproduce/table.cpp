@@ -143,6 +143,13 @@ row_list where(const row_list& rows, std::string_view setting, std::string_view 
   return found;
 }
 
+row_list between(const row_list& rows, std::string_view setting, double low, double high) {
+  row_list found;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
+               [&](const table::row& r) { return r.number(setting) >= low && r.number(setting) <= high; });
+  return found;
+}
+
 std::vector<std::string> distinct(const row_list& rows, std::string_view setting) {
   std::vector<std::string> found;
   for (const table::row& r : rows) {

@@ -86,6 +86,8 @@ using row_list = table::row_list;
 
 // The rows with this setting, and the different values of a setting in the order in which they appear.
 row_list where(const row_list& rows, std::string_view setting, std::string_view is);
+// The rows whose setting is a number from low to high.
+row_list between(const row_list& rows, std::string_view setting, double low, double high);
 std::vector<std::string> distinct(const row_list& rows, std::string_view setting);
 // The one row with this setting; std::logic_error if there is none.
 table::row row_of(const row_list& rows, std::string_view setting, std::string_view is);
