@@ -21,6 +21,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   insert_result insert(digest d) {
     const fingerprint f = fingerprint_of(d);
+    table_.prefetch(f.quotient);  // the values are needed after the header has been waited for: wait for both at once
     const auto gap = table_.find_gap(f.quotient);
     if (!gap) return insert_result::full;
     table_.open(f.quotient, *gap);
@@ -35,6 +36,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   erase_result erase(digest d) {
     const fingerprint f = fingerprint_of(d);
+    table_.prefetch(f.quotient);
     const slot_range run = table_.find(f.quotient);
     const std::uint64_t slot = table_.find_value(run, f.remainder);
     if (slot == run.last) return erase_result::absent;
