@@ -90,7 +90,7 @@ std::vector<chart> draw(const table& seen) {
           .y = {.label = "million operations a second", .log = true}};
   constexpr std::pair<const char*, const char*> columns[] = {{"insert", "inserts (figure 13)"},
                                                              {"erase", "deletes (figure 14)"},
-                                                             {"lookup_50", "lookups, half of them positive (figure 12)"}};
+                                                             {"lookup_50", "lookups (figure 12)"}};
   for (const auto& [column, title] : columns) {
     panel p{title, {}};
     for (const std::string& id : distinct(seen.rows(), "filter")) {
