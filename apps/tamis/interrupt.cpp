@@ -53,7 +53,8 @@ void stop_if_interrupted() {
 
 void wait_for_input(int descriptor) {
   // Where there is no bell (no descriptors left), poll skips it, and the read is interrupted as long as it has begun.
-  std::array<pollfd, 2> watched{{{.fd = descriptor, .events = POLLIN, .revents = 0}, {.fd = bell, .events = POLLIN, .revents = 0}}};
+  std::array<pollfd, 2> watched{
+      {{.fd = descriptor, .events = POLLIN, .revents = 0}, {.fd = bell, .events = POLLIN, .revents = 0}}};
   ::poll(watched.data(), watched.size(), -1);
   stop_if_interrupted();
 }

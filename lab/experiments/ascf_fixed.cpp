@@ -88,9 +88,8 @@ std::vector<chart> draw(const table& seen) {
           .title = "Figures 12 to 14: 8 MB, 16-bit fingerprints",
           .x = {.label = "occupancy, %"},
           .y = {.label = "million operations a second", .log = true}};
-  constexpr std::pair<const char*, const char*> columns[] = {{"insert", "inserts (figure 13)"},
-                                                             {"erase", "deletes (figure 14)"},
-                                                             {"lookup_50", "lookups (figure 12)"}};
+  constexpr std::pair<const char*, const char*> columns[] = {
+      {"insert", "inserts (figure 13)"}, {"erase", "deletes (figure 14)"}, {"lookup_50", "lookups (figure 12)"}};
   for (const auto& [column, title] : columns) {
     panel p{title, {}};
     for (const std::string& id : distinct(seen.rows(), "filter")) {

@@ -29,7 +29,8 @@ struct coder_space {
     ++blocks;
     overflows += !interval_of(model, selectors).has_value();
     for (const std::uint8_t selector : selectors) {
-      bits += 56.0 - std::log2(static_cast<double>(model.part(code_range, selector).size));
+      const std::uint64_t part = model.part(code_range, selector).size;
+      if (part != 0) bits += 56.0 - std::log2(static_cast<double>(part));  // else the code has no such letter: an overflow
     }
   }
   double per_selector() const { return bits / static_cast<double>(blocks * coded_letters); }

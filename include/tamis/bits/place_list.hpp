@@ -55,7 +55,7 @@ class place_list {
       if ((rest & 1) != 0) {
         ++group;
       } else {
-        visit(static_cast<unsigned>(group * 4 + (fields >> 62)));
+        visit(group * 4 + static_cast<unsigned>(fields >> 62));
         fields <<= 2;
       }
     }

@@ -31,9 +31,10 @@ class zero_runs {
  public:
   constexpr explicit zero_runs(double p) {
     double left = 1.0;
-    for (unsigned k = 0; k <= coded_letters; ++k, left *= p) {
+    for (unsigned k = 0; k <= coded_letters; ++k) {
       power_[k] = left;
       grow_[k] = 1.0 / left;
+      left *= p;
     }
     unsigned k = coded_letters;
     for (unsigned cell = 0; cell < cells; ++cell) {
@@ -143,7 +144,10 @@ class quick_extensions {
   constexpr quick_extensions() : zeros_(7.0 / 8) {
     for (unsigned k = 0; k <= coded_letters; ++k) extended_[k] = zeros_.grow(k) * 8;
     double longer = 1.0;
-    for (unsigned bits = 1; bits <= longest; ++bits, longer /= 2) lengths_[bits] = {longer, 4 / (longer * longer)};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+      lengths_[bits] = {longer, 4 / (longer * longer)};
+      longer /= 2;
+    }
   }
 
   // Letter i, or unsure_letter.  Requires: i < 64.

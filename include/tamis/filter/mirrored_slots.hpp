@@ -241,7 +241,7 @@ class mirrored_slots {
   };
   TAMIS_NOINLINE room_found make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, change_log* log) {
     return with_shape([&](auto shape) -> room_found {
-      movable movers(shape, *this);
+      movable<decltype(shape)> movers(shape, *this);
       if constexpr (Numbering::has_path) {
         guided_search search;  // its 3 KiB stay uninitialised
         const auto at = labels_.any() ? search.make_room(movers, roots, avoided, log) : std::nullopt;
