@@ -3,6 +3,7 @@
 // Compiler glue: inlining, prefetching, 128-bit products, and the CPU level that this translation unit is compiled for.
 
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define TAMIS_INLINE inline __attribute__((always_inline))
@@ -40,6 +41,13 @@ TAMIS_INLINE constexpr wide_product multiply_wide(std::uint64_t a, std::uint64_t
 
 TAMIS_INLINE void prefetch_read(const void* address) { __builtin_prefetch(address, 0, 3); }
 TAMIS_INLINE void prefetch_write(const void* address) { __builtin_prefetch(address, 1, 3); }
+
+// The value, in a general register. GCC likes to move two neighbouring words as one vector; if they were stored one by one just
+// before, as a struct that is passed by value is, the processor then waits for both stores (20 ns a lookup in some filters).
+TAMIS_INLINE constexpr std::uint64_t in_register(std::uint64_t value) {
+  if (!std::is_constant_evaluated()) asm("" : "+r"(value));
+  return value;
+}
 
 // Tells the optimiser that `value` is used and may have changed: keeps measured work alive.
 template <class T>

@@ -17,7 +17,13 @@ namespace tamis {
 class following_bits {
  public:
   following_bits() = default;
-  TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places) : following_bits(d, place_of(d, places), places) {}
+  TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places)
+      : high_(in_register(d.high)), low_(in_register(d.low)), places_(places) {
+    const placed found = place_of(source(), places);
+    place_ = found.place;
+    rest_high_ = found.rest.high;
+    rest_low_ = found.rest.low;
+  }
 
   TAMIS_INLINE constexpr digest source() const { return {high_, low_}; }
   TAMIS_INLINE constexpr std::uint64_t place() const { return place_; }
@@ -40,9 +46,6 @@ class following_bits {
   }
 
  private:
-  TAMIS_INLINE constexpr following_bits(digest d, placed p, std::uint64_t places)
-      : high_(d.high), low_(d.low), place_(p.place), rest_high_(p.rest.high), rest_low_(p.rest.low), places_(places) {}
-
   // Digests in parts: the compiler copies a whole one through memory, in the way of the place.
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;
