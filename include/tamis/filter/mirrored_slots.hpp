@@ -130,15 +130,16 @@ class mirrored_slots {
 
   // ── lookups ──
 
-  // K and B are those of the shape, or 0: then they are looked up. N fingerprints, if not 0 all that the key can have, are made
-  // before the slots are read.
+  // K and B are those of the shape, or 0: then they are looked up. N values, if not 0 all that the key can have in a slot,
+  // selector and fingerprint, are made before the slots are read.
   template <unsigned K, unsigned B, unsigned N>
   struct view {
     struct probe {
       digest words;
       std::array<std::uint64_t, K == 0 ? most_acf_tables : K> places;
-      std::array<std::uint64_t, N> fingerprints;
+      std::array<std::uint64_t, N> values;
     };
+    static constexpr bool by_offset = Numbering::number(1, 0) != 0;  // otherwise by selector, or always the same
 
     TAMIS_INLINE unsigned k() const { return K == 0 ? table.shape_.k : K; }
     TAMIS_INLINE unsigned b() const { return B == 0 ? table.shape_.b : B; }
@@ -147,34 +148,72 @@ class mirrored_slots {
       probe p;
       p.words = table.words(d);
       for (unsigned t = 0; t < k(); ++t) p.places[t] = table.place(p.words, t);
-      for (unsigned n = 0; n < N; ++n) p.fingerprints[n] = table.fingerprint(p.words, n);
+      for (unsigned n = 0; n < N; ++n) p.values[n] = value(p.words, n);
       return p;
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
       for (unsigned t = 0; t < k(); ++t) table.values_.prefetch(p.places[t] * b());
     }
     // No branch between the slots: it would be mispredicted for most of the keys that are in.
-    TAMIS_INLINE bool test(const probe& p) const { return matching(p) != 0; }
+    TAMIS_INLINE bool test(const probe& p) const {
+      if constexpr (by_offset && N != 0 && N == B) {
+        if (table.values_.width() * B <= most_bits_at_once) return any_bin_matches(p);
+      }
+      bool found = false;
+      for_each_slot([&](unsigned t, unsigned offset) { found |= matches(p, t, offset); });
+      return found;
+    }
     // Which slots of the key match: bit t·b + offset.
     TAMIS_INLINE std::uint64_t matching(const probe& p) const {
       std::uint64_t found = 0;
-      for (unsigned t = 0; t < k(); ++t) {
-        for (unsigned offset = 0; offset < b(); ++offset) {
-          const std::uint64_t value = table.values_.get(p.places[t] * b() + offset);
-          const unsigned number = Numbering::number(offset, value >> table.shape_.fingerprint);
-          const bool equal = (value & table.largest_fingerprint()) == fingerprint(p, number);
-          found |= std::uint64_t{equal} << (t * b() + offset);
-        }
-      }
+      for_each_slot([&](unsigned t, unsigned offset) { found |= std::uint64_t{matches(p, t, offset)} << (t * b() + offset); });
       return found;
     }
     TAMIS_INLINE slot_at slot(const probe& p, unsigned bit) const { return {p.places[bit / b()], bit % b()}; }
-    TAMIS_INLINE std::uint64_t fingerprint(const probe& p, unsigned number) const {
-      if constexpr (N == 0) return table.fingerprint(p.words, number);
-      return p.fingerprints[number];
-    }
 
     const mirrored_slots& table;
+
+   private:
+    static constexpr unsigned most_bits_at_once = 57;
+    static_assert(most_acf_fingerprint + most_acf_selector <= most_bits_at_once);
+
+    template <class Visit>
+    TAMIS_INLINE void for_each_slot(Visit visit) const {
+      for (unsigned t = 0; t < k(); ++t) {
+        for (unsigned offset = 0; offset < b(); ++offset) visit(t, offset);
+      }
+    }
+    // Item i of an array of items of so many bits: slots, or bins.
+    TAMIS_INLINE std::uint64_t read(std::uint64_t i, unsigned width) const {
+      return packed_array<dynamic_width>::get(table.values_.data(), i, width);
+    }
+    TAMIS_INLINE std::uint64_t value(digest words, unsigned number) const {
+      const std::uint64_t selector = by_offset ? 0 : number;
+      return selector << table.shape_.fingerprint | table.fingerprint(words, number);
+    }
+    TAMIS_INLINE bool matches(const probe& p, unsigned t, unsigned offset) const {
+      const std::uint64_t found = read(p.places[t] * b() + offset, table.values_.width());
+      if constexpr (!by_offset && N == 2) return (found == p.values[0]) | (found == p.values[1]);
+      const unsigned number = Numbering::number(offset, found >> table.shape_.fingerprint);
+      if constexpr (N == 0) return found == value(p.words, number);
+      return found == p.values[number];
+    }
+    // The slots of a bin side by side in one word, and what they would hold in another: is any field of their difference zero?
+    TAMIS_INLINE bool any_bin_matches(const probe& p) const {
+      const unsigned width = table.values_.width();
+      std::uint64_t wanted = 0;
+      std::uint64_t ones = 0;  // the lowest bit of every field
+      for (unsigned offset = 0; offset < B; ++offset) {
+        wanted |= p.values[offset] << (width * offset);
+        ones |= std::uint64_t{1} << (width * offset);
+      }
+      std::uint64_t zero = 0;
+      for (unsigned t = 0; t < k(); ++t) {
+        const std::uint64_t differ = read(p.places[t], width * B) ^ wanted;
+        zero |= (differ - ones) & ~differ;  // the highest bit of the lowest field that is zero, and perhaps of fields above
+      }
+      return (zero & ones << (width - 1)) != 0;
+    }
   };
   template <class Use>
   TAMIS_INLINE auto with_view(Use use) const {
