@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -94,10 +95,10 @@ std::uint64_t random_word(random_source& random) {
   }
 }
 
-TEST(word, low_mask_has_exactly_n_ones) {
-  for (unsigned n = 0; n <= 64; ++n) {
+TEST(word, low_mask_has_exactly_n_ones_and_at_most_64) {
+  for (unsigned n = 0; n <= 255; ++n) {
     std::uint64_t expected = 0;
-    for (unsigned b = 0; b < n; ++b) expected |= one << b;
+    for (unsigned b = 0; b < std::min(n, 64u); ++b) expected |= one << b;
     EXPECT_EQ(plain::low_mask(n), expected) << n;
     EXPECT_EQ(low_mask(n), expected) << n;
 #if TAMIS_HAS_AVX2

@@ -26,9 +26,9 @@ namespace plain {
 inline constexpr std::uint64_t every_byte = 0x0101010101010101u;
 inline constexpr std::uint64_t every_high_bit = 0x8080808080808080u;
 
-// The low n bits.  Requires: n <= 64.
+// The low n bits, all of them if n is 64 or more.  Requires: n <= 255.
 TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
-  assert(n <= word_bits);
+  assert(n <= 255);
   return n < word_bits ? (std::uint64_t{1} << n) - 1 : ~std::uint64_t{0};
 }
 
@@ -111,7 +111,7 @@ constexpr std::uint64_t pdep(std::uint64_t source, std::uint64_t mask) {
 namespace bmi2 {
 
 TAMIS_INLINE std::uint64_t low_mask(unsigned n) {
-  assert(n <= word_bits);
+  assert(n <= 255);  // the instruction reads a byte
   return _bzhi_u64(~std::uint64_t{0}, n);
 }
 
@@ -135,7 +135,7 @@ TAMIS_INLINE std::uint64_t select_pair(std::uint64_t word, unsigned k) {
 #define TAMIS_BEST(call) static_cast<void>(0)
 #endif
 
-// The low n bits.  Requires: n <= 64.
+// The low n bits, all of them if n is 64 or more.  Requires: n <= 255.
 TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
   TAMIS_BEST(low_mask(n));
   return plain::low_mask(n);

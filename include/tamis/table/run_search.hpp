@@ -60,7 +60,8 @@ class run_search {
   TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
     const std::uint64_t block = quotient / block_slots;
     const auto i = static_cast<unsigned>(quotient % block_slots);
-    const std::uint64_t pair = select_pair(header.bounds(), popcount(header.occupied & low_mask(i + 1)) - 1);
+    const unsigned rank = popcount(header.occupied & low_mask(i + 1)) - 1;  // without meaning if the quotient has no run
+    const std::uint64_t pair = select_pair(header.bounds(), rank % word_bits);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);
     const std::uint64_t occupied = header.occupied >> i & 1;

@@ -80,7 +80,8 @@ class three_bit_runs {
     const std::uint64_t unshifted = ~f.shifted & low_mask(i + 1);
     const std::uint64_t behind = ~std::uint64_t{0} << (word_bits - 1 - static_cast<unsigned>(std::countl_zero(unshifted | 1)));
     const unsigned runs = popcount(f.occupied & low_mask(i + 1) & behind);
-    const std::uint64_t ends = select_pair(~f.continuation & behind, runs - 1);  // where the run and the one after it begin
+    // Where the run and the one after it begin; without meaning if there is none.
+    const std::uint64_t ends = select_pair(~f.continuation & behind, (runs - 1) % word_bits);
     const std::uint64_t last = ends & (ends - 1);
     const std::uint64_t run = (last - (ends & (~ends + 1))) >> i;
     // One condition only, and a quotient without a run goes on as if it had one: which half of them it is cannot be predicted.
