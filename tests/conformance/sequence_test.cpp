@@ -1,9 +1,10 @@
 // Random sequences of operations against a multiset (RapidCheck): after every step all that is in is found, counts are not too
-// low, and what was refused has changed nothing.
+// low, and what was refused has changed nothing. TAMIS_SOAK=N in the environment makes N times as many sequences.
 
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -163,13 +164,18 @@ rc::Gen<std::vector<operation>> operations(double length) {
   return rc::gen::scale(length, rc::gen::container<std::vector<operation>>(one));
 }
 
+int times_as_many() {
+  const char* given = std::getenv("TAMIS_SOAK");
+  return given == nullptr ? 1 : std::max(1, std::atoi(given));
+}
+
 TAMIS_CONFORMANCE(sequences, all_variants());
 
 void run_sequences(const any_filter& empty, const registry& known, int cases, double length,
                    remote_use use = remote_use::none) {
   rc::detail::TestParams how;
   how.seed = sequence_seed;
-  how.maxSuccess = cases;
+  how.maxSuccess = cases * times_as_many();
   const auto outcome = rc::detail::checkTestable(
       [&] {
         const auto steps = *operations(length);
