@@ -98,6 +98,7 @@ class crew {
     const auto start = clock_type::now();
     result<lab::table> measured = t.of->of->run(options);
     if (!measured) return finish(t, std::nullopt, measured.message());
+    if (measured->rows().empty()) return finish(t, std::nullopt, "nothing to measure: the log has too few different keys");
     finished_run done{*std::move(measured), std::chrono::duration<double>(clock_type::now() - start).count(),
                       this_machine_json(), this_revision()};
     folder_.save(*t.of->of, t.run, done);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Packet traces for the ABF experiments. The paper's (CAIDA 2014) are not public: three synthetic ones with flow sizes of
-// different skew stand in for them, and any log with one key per line can be used instead.
+// different skew stand in for them, and any log with one key per line, compressed or not, and any capture can be used instead.
 
 #include <string>
 #include <vector>

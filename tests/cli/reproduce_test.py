@@ -1,5 +1,6 @@
 """tamis reproduce: lists, runs, judges, goes on after an end by force, and refuses to mix."""
 
+import gzip
 import json
 import os
 import re
@@ -55,6 +56,30 @@ class Reproduce(ToolTest):
         self.assertNotRegex(page, r'(src|href)="?(https?:)?//')
         summary = json.loads(self.read("out/results.json"))
         self.assertEqual([e["experiment"] for e in summary["experiments"]], [FAST])
+
+    def test_log(self):
+        """2,000 keys, key i in i % 7 + 1 packets: what is stored and asked can be counted."""
+        packets = [f"key {i}" for turn in range(7) for i in range(2000) if i % 7 >= turn]
+        self.write("keys", "\n".join(packets))
+        self.reproduce("acf-traces", "--log", "keys", "--runs", "1")
+        rows = json.loads(self.read("out/acf-traces.json"))["rows"]
+        self.assertEqual({row["trace"] for row in rows}, {"keys"})
+        for row in rows:
+            stored = 2000 // (1 + int(row["ratio"]))
+            self.assertEqual(int(row["keys"]), stored)
+            self.assertEqual(int(row["queries"]), sum(i % 7 + 1 for i in range(stored, 2000)))
+            if row["slot_bits"] == "8":
+                self.assertGreater(row["plain"]["mean"], row["cuckooing"]["mean"])
+        with gzip.open(self.path("keys.gz"), "wb") as out:
+            out.write(self.read("keys"))
+        self.reproduce("acf-traces", "--log", "keys.gz", "--runs", "1", out="zipped")
+        self.assertEqual(self.read("zipped/acf-traces.csv").replace(b"keys.gz", b"keys"), self.read("out/acf-traces.csv"))
+
+    def test_log_too_short(self):
+        self.write("few", "a\nb\na\n")
+        self.refused("reproduce", "acf-traces", "--log", "few", "--out", "out", says="few: has 2 different keys")
+        self.write("some", "\n".join(map(str, range(3000))))
+        self.refused("reproduce", "abf-traces", "--log", "some", "--out", "out2", says="too few different keys")
 
     def test_same_seed_same_table(self):
         self.reproduce(SEVERAL, "--runs", "2", out="a")
