@@ -206,7 +206,8 @@ void add_flags(CLI::App& tool, reproduce_flags& given) {
   tool.add_option("--out", given.out, "folder for data, charts and page; one scale and seed each")->type_name("DIR");
   tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
   tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
-  tool.add_option("--log", given.log, "keys, one per line, or a capture, in place of synthetic traces; may be compressed")->type_name("FILE");
+  tool.add_option("--log", given.log, "keys, one per line, or a capture, in place of synthetic traces; may be compressed")
+      ->type_name("FILE");
   tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
       ->type_name("N");
   add_json_flag(tool, given.json_path);

@@ -75,8 +75,8 @@ result<trace> from_log(const std::string& path, std::uint64_t seed) {
     made.packets.push_back(place->second);
   }));
   if (made.flows.size() < fewest_flows) {
-    return error{path + ": has " + std::to_string(made.flows.size()) + " different keys, too few for an experiment: " +
-                 std::to_string(fewest_flows) + " are needed"};
+    return error{path + ": has " + std::to_string(made.flows.size()) +
+                 " different keys, too few for an experiment: " + std::to_string(fewest_flows) + " are needed"};
   }
   return made;
 }
