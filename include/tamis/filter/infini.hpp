@@ -88,6 +88,7 @@ class infini {
   insert_result insert(digest d) {
     if (active_.used() >= limit_ && !make_room()) return insert_result::full;
     const address a = locate(d);
+    active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
     while (!active_.insert(a.cell, a.following)) {
       if (!active_.widen().ok()) return insert_result::full;
     }
@@ -97,6 +98,7 @@ class infini {
   // Contracts where a quarter of the threshold is reached, but never below the first size.
   erase_result erase(digest d) {
     const address a = locate(d);
+    active_.prefetch_update(a.cell);
     if (!active_.erase(a.cell, a.following) && !erase_older(a)) return erase_result::absent;
     if (active_.used() <= limit_ / 4 && level_ != 0) contract_if_possible();
     return erase_result::erased;
@@ -172,7 +174,7 @@ class infini {
     if (!older_.empty()) prefetch_older(a);
   }
   // An insert needs the active table only.
-  TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch(locate(d).cell); }
+  TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
 
   friend bool operator==(const infini&, const infini&) = default;
 

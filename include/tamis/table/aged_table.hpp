@@ -46,6 +46,7 @@ class aged_table {
   std::uint64_t bits() const { return table_.bits(); }
 
   TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch(cell); }
+  TAMIS_INLINE void prefetch_update(std::uint64_t cell) const { table_.prefetch_update(cell); }
 
   TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
     const auto run = table_.find_near(cell);

@@ -86,6 +86,13 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
     if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
   }
 
+  // What an insert or an erase touches: all planes of the slots, from the quotient's own on.
+  TAMIS_INLINE void prefetch_update(std::uint64_t quotient) const {
+    headers_.prefetch(quotient / block_slots);
+    values_.prefetch_whole(quotient);
+    if constexpr (Layout.labels) labels_.prefetch(quotient);
+  }
+
   // The quotient's own slot, without the header.
   TAMIS_INLINE void prefetch_slot(std::uint64_t quotient) const {
     values_.prefetch(quotient);

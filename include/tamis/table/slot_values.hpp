@@ -86,6 +86,12 @@ class slot_values {
     }
   }
 
+  // All planes.
+  TAMIS_INLINE void prefetch_whole(std::uint64_t i) const {
+    if (width_ >= 8) low_.prefetch(i);
+    if (width_ != 8) rest_.prefetch(i);
+  }
+
   // As packed_array: [first, last) goes up or down by one slot.
   TAMIS_INLINE void move_up(std::uint64_t first, std::uint64_t last) {
     if (width_ >= 8) low_.move_up(first, last);
