@@ -68,8 +68,8 @@ class Reproduce(ToolTest):
             stored = 2000 // (1 + int(row["ratio"]))
             self.assertEqual(int(row["keys"]), stored)
             self.assertEqual(int(row["queries"]), sum(i % 7 + 1 for i in range(stored, 2000)))
-            if row["slot_bits"] == "8":
-                self.assertGreater(row["plain"]["mean"], row["cuckooing"]["mean"])
+        of_all = lambda name: sum(row[name]["samples"][0] for row in rows if str(row["slot_bits"]) == "8")
+        self.assertGreater(of_all("plain"), 1.5 * of_all("cuckooing"))  # four packets a key: a fix helps three of them
         with gzip.open(self.path("keys.gz"), "wb") as out:
             out.write(self.read("keys"))
         self.reproduce("acf-traces", "--log", "keys.gz", "--runs", "1", out="zipped")
