@@ -17,8 +17,8 @@ prefix_entry draw(random_source& random, unsigned most_bits) {
   return prefix_entry::of(random(), length, count == 0 ? 1 : count);
 }
 
-std::vector<std::uint64_t> slots_of(const entry_code& code, const prefix_entry& e) {
-  std::vector<std::uint64_t> slots;
+slot_list slots_of(const entry_code& code, const prefix_entry& e) {
+  slot_list slots;
   code.append(e, slots);
   return slots;
 }
@@ -40,7 +40,7 @@ TEST(entry_code, comes_back_in_every_width) {
     for (int i = 0; i < 2000; ++i) {
       prefix_entry e = draw(random, 64);
       if (e.count > 1 && e.count < 10) e.count = 1;  // few copies may stand side by side; they are tested below
-      const std::vector<std::uint64_t> slots = slots_of(code, e);
+      const slot_list slots = slots_of(code, e);
       for (const std::uint64_t slot : slots) ASSERT_EQ(slot >> width, 0u);
       const auto back = code.parse([&](std::uint64_t at) { return slots[at]; }, 0, slots.size());
       ASSERT_TRUE(back) << width;
@@ -63,7 +63,7 @@ TEST(entry_code, copies_take_the_shorter_form) {
       std::size_t before = 0;
       for (std::uint64_t count = 1; count < 2000; ++count) {
         const prefix_entry e = prefix_entry::of(seed << 20, length, count);
-        const std::vector<std::uint64_t> slots = slots_of(code, e);
+        const slot_list slots = slots_of(code, e);
         ASSERT_GE(slots.size(), before);  // so that taking one out always fits
         before = slots.size();
         std::uint64_t found = 0;
@@ -110,7 +110,7 @@ TEST(entry_code, garbage_is_parsed_or_refused) {
       ASSERT_GE(parsed->entry.count, 1u);
       ASSERT_LE(parsed->slots, slots.size());
       // What is accepted is what append would write, so that it can be written back.
-      std::vector<std::uint64_t> again;
+      slot_list again;
       code.append(parsed->entry, again);
       ASSERT_LE(again.size(), parsed->slots);
     }

@@ -4,7 +4,7 @@
 // elder that no other covers. The keys that the remote has under this prefix are then exactly the owners of these entries
 // (docs/filters/evergreen.md), so that a pairing exists, and a paired entry may be given any bits of its key.
 
-#include <map>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,34 +14,37 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-// The stored digests whose streams begin with a prefix, in order.
+// The streams of the stored digests that begin with a prefix, in order. A stream and its root say the digest.
 class stored_keys {
  public:
-  stored_keys(const prefix_forest& forest, const stream_prefix& under, const remote_ref& stored) {
-    stored.for_each_in(forest.places().digests_of(under), [&](digest d) {
-      const stream_places::position p = forest.places().stream_of(d);
-      if (p.root == under.root && under.matches(p.stream)) found_.emplace_back(p.stream, d);
+  using list = short_list<uint128, 24>;
+
+  stored_keys(const prefix_forest& forest, const stream_prefix& under, const remote_ref& stored)
+      : places_(forest.places()), under_(under) {
+    stored.for_each_in(places_.digests_of(under), [&](digest d) {
+      if (const stream_places::position p = places_.stream_of(d); is_under(p)) streams_.push_back(p.stream);
     });
-    std::sort(found_.begin(), found_.end());
-    streams_.reserve(found_.size());
-    for (const auto& [stream, d] : found_) streams_.push_back(stream);
+    std::sort(streams_.begin(), streams_.end());
   }
 
-  const std::vector<uint128>& streams() const { return streams_; }
+  const list& streams() const { return streams_; }
   bool contains(digest d) const {
-    return std::any_of(found_.begin(), found_.end(), [d](const auto& f) { return f.second == d; });
+    const stream_places::position p = places_.stream_of(d);
+    return is_under(p) && std::binary_search(streams_.begin(), streams_.end(), p.stream);
   }
   // Takes out one copy, if there is one.
   void remove(digest d) {
-    const auto at = std::find_if(found_.begin(), found_.end(), [d](const auto& f) { return f.second == d; });
-    if (at == found_.end()) return;
-    streams_.erase(streams_.begin() + (at - found_.begin()));
-    found_.erase(at);
+    const stream_places::position p = places_.stream_of(d);
+    uint128* const at = std::lower_bound(streams_.begin(), streams_.end(), p.stream);
+    if (is_under(p) && at != streams_.end() && *at == p.stream) streams_.erase(at);
   }
 
  private:
-  std::vector<std::pair<uint128, digest>> found_;
-  std::vector<uint128> streams_;
+  bool is_under(const stream_places::position& p) const { return p.root == under_.root && under_.matches(p.stream); }
+
+  const stream_places& places_;
+  stream_prefix under_;
+  list streams_;
 };
 
 class cell_group {
@@ -54,7 +57,7 @@ class cell_group {
   };
 
   // The entries of one cell.
-  cell_group(const prefix_forest& forest, std::uint64_t at, std::uint64_t cell, const std::vector<prefix_entry>& entries,
+  cell_group(const prefix_forest& forest, std::uint64_t at, std::uint64_t cell, const entry_list& entries,
              const stored_keys& keys)
       : forest_(&forest), at_(at) {
     add(cell, entries, keys.streams().size());
@@ -81,7 +84,7 @@ class cell_group {
 
   // False if the remote has a key that no entry is left for: then filter and remote disagree, and nothing may be done.
   bool agrees() const { return agrees_; }
-  std::vector<item>& items() { return items_; }
+  short_list<item, 24>& items() { return items_; }
   stream_prefix prefix_of(const item& i) const {
     if (i.shift != 0) return forest_->prefix_of(at_, elder_entry{i.cell, i.shift, 1});
     return forest_->prefix_of(at_, i.cell, i.entry);
@@ -107,56 +110,67 @@ class cell_group {
   // a split made, and counts for none.
   std::uint64_t drop_unpaired() {
     std::uint64_t dropped = 0;
-    std::erase_if(items_, [&](const item& i) {
+    std::size_t kept = 0;
+    for (const item& i : items_) {
       const bool counted = i.shift < forest_->segments()[at_].cell_bits();
       dropped += i.owner == nobody && counted ? i.entry.count : 0;
-      return i.owner == nobody;
-    });
+      if (i.owner != nobody) items_[kept++] = i;
+    }
+    items_.shorten(kept);
     return dropped;
   }
 
-  // What the items are now, as the content of cells and as elders.
-  std::vector<prefix_entry> entries_of(std::uint64_t cell) const {
-    std::vector<prefix_entry> entries;
-    for (const item& i : items_) {
-      if (i.shift == 0 && i.cell == cell) entries.push_back(i.entry);
-    }
+  // What the items are now.  Requires: a group of one cell.
+  entry_list entries() const {
+    assert(cells_.size() == 1 && !has_elders_);
+    entry_list entries;
+    for (const item& i : items_) entries.push_back(i.entry);
     prefix_segment::fold(entries);
     return entries;
   }
   // Slots in use if the items were written.
-  std::uint64_t slots_after(const prefix_segment& segment) const {
+  std::uint64_t slots_after(const prefix_segment& segment) {
     std::uint64_t after = segment.used();
-    for (const auto& [cell, entries] : content()) after += segment.slots_of(entries) - segment.table().find(cell).size();
+    for_each_cell([&](std::uint64_t cell, const entry_list& entries) {
+      after += segment.slots_of(entries).size() - segment.table().find(cell).size();
+      return true;
+    });
     return after;
   }
   // Writes the items into the segment. False, and nothing has changed, if they do not fit below `most` slots.
-  bool write(prefix_segment& segment, std::uint64_t most) const {
-    if (const std::uint64_t after = slots_after(segment); after > most && after > segment.used()) return false;
-    const auto cells = content();
-    if (cells.size() == 1 && !has_elders_) return segment.assign(cells.begin()->first, cells.begin()->second);
-    prefix_segment changed = segment;
-    for (const auto& [cell, entries] : cells) {
-      if (!changed.assign(cell, entries)) return false;
+  bool write(prefix_segment& segment, std::uint64_t most) {
+    if (cells_.size() == 1 && !has_elders_) {
+      const slot_list slots = segment.slots_of(entries());
+      const std::uint64_t before = segment.table().find(cells_[0]).size();
+      return (slots.size() <= before || segment.used() - before + slots.size() <= most) && segment.assign(cells_[0], slots);
     }
+    if (const std::uint64_t after = slots_after(segment); after > most && after > segment.used()) return false;
+    prefix_segment changed = segment;
+    const auto assign = [&](std::uint64_t cell, const entry_list& entries) { return changed.assign(cell, entries); };
+    if (!for_each_cell(assign)) return false;
     if (has_elders_) changed.set_elders(elders_after());
     segment = std::move(changed);
     return true;
   }
 
  private:
-  // What the items are, cell by cell. Cells that have lost all entries are there, too.
-  std::map<std::uint64_t, std::vector<prefix_entry>> content() const {
-    std::map<std::uint64_t, std::vector<prefix_entry>> cells;
-    for (const std::uint64_t cell : cells_) cells[cell];
-    for (const item& i : items_) {
-      if (i.shift == 0) cells[i.cell].push_back(i.entry);
+  // Calls visit(cell, entries) for what the items are now, in cells that have lost all entries too, until a visit says false.
+  // Answers whether none did.
+  template <class Visit>
+  bool for_each_cell(Visit visit) {
+    std::sort(items_.begin(), items_.end(), [](const item& a, const item& b) { return place(a) < place(b); });
+    const item* next = items_.begin();
+    for (const std::uint64_t cell : cells_) {
+      entry_list entries;
+      for (; next != items_.end() && place(*next) == cell; ++next) entries.push_back(next->entry);
+      prefix_segment::fold(entries);
+      if (!visit(cell, entries)) return false;
     }
-    for (auto& [cell, entries] : cells) prefix_segment::fold(entries);
-    return cells;
+    return true;
   }
+  static std::uint64_t place(const item& i) { return i.shift == 0 ? i.cell : ~std::uint64_t{0}; }  // elders: behind all cells
 
-  void add(std::uint64_t cell, const std::vector<prefix_entry>& entries, std::size_t keys) {
+  void add(std::uint64_t cell, const entry_list& entries, std::size_t keys) {
     cells_.push_back(cell);
     for (const prefix_entry& e : entries) add({cell, e}, keys);
   }
@@ -165,11 +179,11 @@ class cell_group {
     has_elders_ = has_elders_ || i.shift != 0;
     const std::uint64_t copies = i.entry.count;
     i.entry.count = 1;
-    items_.insert(items_.end(), std::min<std::uint64_t>(copies, keys + 1), i);
+    items_.append(std::min<std::uint64_t>(copies, keys + 1), i);
     if (copies > keys + 1) items_.back().entry.count = copies - keys;
   }
   void pair(const stored_keys& keys) {
-    std::vector<stream_prefix> prefixes;
+    short_list<stream_prefix, 24> prefixes;
     for (const item& i : items_) prefixes.push_back(prefix_of(i));
     const prefix_pairing pairing = pair_longest_first(prefixes, keys.streams());
     for (std::size_t i = 0; i < items_.size(); ++i) items_[i].owner = pairing.owner[i];
@@ -192,8 +206,8 @@ class cell_group {
 
   const prefix_forest* forest_;
   std::uint64_t at_;
-  std::vector<std::uint64_t> cells_;
-  std::vector<item> items_;
+  short_list<std::uint64_t, 4> cells_;  // in order
+  short_list<item, 24> items_;
   std::vector<elder_entry> other_elders_;
   bool has_elders_ = false;
   bool agrees_ = false;

@@ -194,7 +194,7 @@ class evergreen {
   bool renew_elder(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
   std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
   adapt_result adapt_with(digest d, const remote_ref& stored);
-  bool write(std::uint64_t at, const cell_group& group, std::uint64_t most);
+  bool write(std::uint64_t at, cell_group& group, std::uint64_t most);
   static unsigned common_bits(uint128 x, uint128 y) {  // at the front.  Requires: x != y.
     const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
     return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));

@@ -48,7 +48,7 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
   }
 }
 
-inline bool evergreen::write(std::uint64_t at, const cell_group& group, std::uint64_t most) {
+inline bool evergreen::write(std::uint64_t at, cell_group& group, std::uint64_t most) {
   if (!group.write(forest_.segments()[at], most)) return false;
   forest_.segments().refresh(at);
   return true;
@@ -68,7 +68,7 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
   const prefix_segment& segment = forest_.segments()[at];
   const unsigned fingerprint = fingerprint_after_growth(segment, stored != nullptr);
   const unsigned f = segment.fingerprint();
-  const auto resolve = [&](std::uint64_t cell, std::vector<prefix_entry>& entries) {
+  const auto resolve = [&](std::uint64_t cell, entry_list& entries) {
     if (stored == nullptr || segment.outermost_elder(cell >> 1, 1) != nullptr) return;
     stored_keys keys(forest_, forest_.prefix_of(at, cell), *stored);
     // The remote may have the key already that this growth makes room for, but it has no entry yet. If it has an older copy as
@@ -77,7 +77,7 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
     cell_group group(forest_, at, cell, entries, keys);
     if (!group.agrees()) return;
     group.renew(keys, f + 1 - std::min(generations_, f), fingerprint + 1);  // one bit of which goes into the place
-    entries = group.entries_of(cell);
+    entries = group.entries();
   };
   return forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve);
 }
@@ -101,14 +101,11 @@ inline void evergreen::renew_block(std::uint64_t at, std::uint64_t block, unsign
   prefix_segment& segment = forest_.segments()[at];
   const unsigned f = segment.fingerprint();
   const unsigned least = f - std::min(generations, f);
-  std::vector<std::uint64_t> old;
+  short_list<std::uint64_t, rank_select<>::block_slots> old;
   segment.table().for_each_run_in(block, [&](std::uint64_t cell, slot_range run) {
     if (run.first / rank_select<>::block_slots != block) return;
     if (segment.outermost_elder(cell >> 1, 1) != nullptr) return;
-    const std::vector<prefix_entry> entries = segment.entries_in(run);
-    if (std::any_of(entries.begin(), entries.end(), [&](const prefix_entry& e) { return e.length < least; })) {
-      old.push_back(cell);
-    }
+    if (segment.has_shorter(run, least)) old.push_back(cell);
   });
   for (const std::uint64_t cell : old) {
     const stored_keys keys(forest_, forest_.prefix_of(at, cell), stored);

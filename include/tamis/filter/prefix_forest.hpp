@@ -146,7 +146,7 @@ class prefix_forest {
     };
     segments_[at].table().for_each_run([&](std::uint64_t cell, slot_range run) {
       visit_elders_to(cell);
-      std::vector<prefix_entry> entries = segments_[at].entries_in(run);
+      entry_list entries = segments_[at].entries_in(run);
       prefix_segment::fold(entries);
       for (const prefix_entry& e : entries) visit(prefix_of(at, cell, e), e.count);
     });

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <vector>
+#include <span>
+#include <utility>
 
+#include "tamis/base/short_list.hpp"
 #include "tamis/filter/stream_places.hpp"
 
 namespace tamis {
@@ -16,26 +17,29 @@ namespace tamis {
 inline constexpr std::size_t nobody = ~std::size_t{0};
 
 struct prefix_pairing {
-  std::vector<std::size_t> owner;  // of every entry: its key, or nobody
-  std::size_t keys_left = 0;       // keys without an entry
+  short_list<std::size_t, 24> owner;  // of every entry: its key, or nobody
+  std::size_t keys_left = 0;          // keys without an entry
 };
 
 // Requires: all of one root; the streams ascend.
-inline prefix_pairing pair_longest_first(const std::vector<stream_prefix>& entries, const std::vector<uint128>& streams) {
-  std::vector<std::size_t> order(entries.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return entries[a].length > entries[b].length; });
+inline prefix_pairing pair_longest_first(std::span<const stream_prefix> entries, std::span<const uint128> streams) {
+  short_list<std::size_t, 24> order;
+  for (std::size_t e = 0; e < entries.size(); ++e) order.push_back(e);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return entries[a].length != entries[b].length ? entries[a].length > entries[b].length : a < b;
+  });
   // free_from[i]: a way to the first free key at or after key i.
-  std::vector<std::size_t> free_from(streams.size() + 1);
-  std::iota(free_from.begin(), free_from.end(), std::size_t{0});
+  short_list<std::size_t, 24> free_from;
+  for (std::size_t i = 0; i <= streams.size(); ++i) free_from.push_back(i);
   const auto first_free = [&](std::size_t i) {
     std::size_t end = i;
     while (free_from[end] != end) end = free_from[end];
     while (free_from[i] != end) i = std::exchange(free_from[i], end);
     return end;
   };
-  prefix_pairing made{std::vector<std::size_t>(entries.size(), nobody), streams.size()};
+  prefix_pairing made;
+  made.owner.append(entries.size(), nobody);
+  made.keys_left = streams.size();
   for (const std::size_t e : order) {
     const auto first = std::lower_bound(streams.begin(), streams.end(), entries[e].bits);
     const std::size_t key = first_free(static_cast<std::size_t>(first - streams.begin()));

@@ -23,7 +23,11 @@ class remote_ref {
           static_cast<const R*>(object)->for_each_in(range, visit);
         }) {}
 
-  void for_each_in(digest_range range, const std::function<void(digest)>& visit) const { scan_(object_, range, visit); }
+  // By reference: a std::function of the visit itself would ask the heap for room.
+  template <class Visit>
+  void for_each_in(digest_range range, Visit&& visit) const {
+    scan_(object_, range, std::ref(visit));
+  }
 
  private:
   const void* object_;

@@ -14,9 +14,9 @@
 #include <cassert>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "tamis/base/compiler.hpp"
+#include "tamis/base/short_list.hpp"
 
 namespace tamis {
 
@@ -42,6 +42,10 @@ struct prefix_entry {
 
   friend constexpr bool operator==(const prefix_entry&, const prefix_entry&) = default;
 };
+
+// The entries of a run, and its slots.
+using entry_list = short_list<prefix_entry, 24>;
+using slot_list = short_list<std::uint64_t, 32>;
 
 class entry_code {
  public:
@@ -82,12 +86,12 @@ class entry_code {
   }
 
   // Appends the slots of an entry, in the shorter of its two forms.
-  void append(const prefix_entry& e, std::vector<std::uint64_t>& slots) const {
+  void append(const prefix_entry& e, slot_list& slots) const {
     if (e.length >= width_) {
       if (e.count == 1 || long_slots(e) < e.count * long_slots({e.bits, e.length, 1})) return append_long(e, slots);
       for (std::uint64_t i = 0; i < e.count; ++i) append_long({e.bits, e.length, 1}, slots);
     } else if (e.count <= long_slots(e)) {
-      slots.insert(slots.end(), e.count, slot_of({e.bits, e.length, 1}));
+      slots.append(e.count, slot_of({e.bits, e.length, 1}));
     } else {
       append_long(e, slots);
     }
@@ -151,7 +155,7 @@ class entry_code {
     return 1 + (1 + count_bits + e.length + 1 + slot_payload() - 1) / slot_payload();
   }
 
-  void append_long(const prefix_entry& e, std::vector<std::uint64_t>& slots) const {
+  void append_long(const prefix_entry& e, slot_list& slots) const {
     bit_buffer stream;
     stream.append(static_cast<std::uint64_t>(e.count != 1), 1);
     const auto half = [&](std::uint64_t bits, unsigned width) {  // up to 64 bits in two parts

@@ -118,7 +118,7 @@ class prefix_segment {
   }
   // Any entry. Equal ones are put together where that is shorter.
   bool add(std::uint64_t cell, const prefix_entry& e) {
-    std::vector<prefix_entry> all = entries_of(cell);
+    entry_list all = entries_of(cell);
     all.push_back(e);
     fold(all);
     return assign(cell, all);
@@ -157,8 +157,8 @@ class prefix_segment {
   // The longest entry that matches gets at least F bits: `following` is a key's, so it may be taken for that key's entry.
   // False if nothing matches. Changes nothing where it cannot.
   bool rejuvenate(std::uint64_t cell, std::uint64_t following) {
-    std::vector<prefix_entry> all = entries_of(cell);
-    const auto longest = find_longest(all, following);
+    entry_list all = entries_of(cell);
+    prefix_entry* const longest = find_longest(all, following);
     const prefix_entry renewed = prefix_entry::of(following, fingerprint());
     if (longest != all.end()) {
       if (longest->length >= fingerprint()) return true;
@@ -185,16 +185,21 @@ class prefix_segment {
   }
 
   // The entries of a cell, in the order of their slots.
-  std::vector<prefix_entry> entries_of(std::uint64_t cell) const { return entries_in(table_.find(cell)); }
-  std::vector<prefix_entry> entries_in(slot_range run) const {
-    std::vector<prefix_entry> all;
+  entry_list entries_of(std::uint64_t cell) const { return entries_in(table_.find(cell)); }
+  entry_list entries_in(slot_range run) const {
+    entry_list all;
     for_each_entry(run, [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { all.push_back(e); });
     return all;
   }
+  // Has a run an entry of less than `length` bits?
+  bool has_shorter(slot_range run, unsigned length) const {
+    bool found = false;
+    for_each_entry(run, [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { found = found || e.length < length; });
+    return found;
+  }
   // Gives a cell other entries. False, and nothing has changed, if there is no room.
-  bool assign(std::uint64_t cell, const std::vector<prefix_entry>& entries) {
-    std::vector<std::uint64_t> slots;
-    for (const prefix_entry& e : entries) code().append(e, slots);
+  bool assign(std::uint64_t cell, const entry_list& entries) { return assign(cell, slots_of(entries)); }
+  bool assign(std::uint64_t cell, const slot_list& slots) {
     std::uint64_t have = table_.find(cell).size();
     for (const std::uint64_t before = have; have < slots.size(); ++have) {
       auto gap = table_.find_gap(cell);
@@ -210,11 +215,11 @@ class prefix_segment {
     for (const std::uint64_t slot : slots) set_value(at++, slot);
     return true;
   }
-  // Slots that entries take.
-  std::uint64_t slots_of(const std::vector<prefix_entry>& entries) const {
-    std::vector<std::uint64_t> slots;
+  // What entries are in slots.
+  slot_list slots_of(const entry_list& entries) const {
+    slot_list slots;
     for (const prefix_entry& e : entries) code().append(e, slots);
-    return slots.size();
+    return slots;
   }
   void set_elders(std::vector<elder_entry> elders) {
     elders_ = std::move(elders);
@@ -222,7 +227,7 @@ class prefix_segment {
   }
 
   // Puts equal entries together, and the entries in the order of their streams.
-  static void fold(std::vector<prefix_entry>& all) {
+  static void fold(entry_list& all) {
     std::sort(all.begin(), all.end(), in_order);
     std::size_t kept = 0;
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -232,7 +237,7 @@ class prefix_segment {
         all[++kept] = all[i];
       }
     }
-    if (!all.empty()) all.resize(kept + 1);
+    if (!all.empty()) all.shorten(kept + 1);
   }
   static bool in_order(const prefix_entry& a, const prefix_entry& b) {
     return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
@@ -305,9 +310,9 @@ class prefix_segment {
     return true;
   }
 
-  static std::vector<prefix_entry>::iterator find_longest(std::vector<prefix_entry>& all, std::uint64_t following) {
-    auto longest = all.end();
-    for (auto e = all.begin(); e != all.end(); ++e) {
+  static prefix_entry* find_longest(entry_list& all, std::uint64_t following) {
+    prefix_entry* longest = all.end();
+    for (prefix_entry* e = all.begin(); e != all.end(); ++e) {
       if (e->matches(following) && (longest == all.end() || e->length > longest->length)) longest = e;
     }
     return longest;
@@ -357,8 +362,8 @@ class prefix_segment {
   }
 
   TAMIS_NOINLINE std::optional<prefix_entry> take_longest(std::uint64_t cell, std::uint64_t following) {
-    std::vector<prefix_entry> all = entries_of(cell);
-    if (const auto longest = find_longest(all, following); longest != all.end()) {
+    entry_list all = entries_of(cell);
+    if (prefix_entry* const longest = find_longest(all, following); longest != all.end()) {
       const prefix_entry taken = *longest;
       if (--longest->count == 0) all.erase(longest);
       const bool fits = assign(cell, all);  // it is shorter than before, or as long

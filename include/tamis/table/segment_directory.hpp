@@ -185,17 +185,16 @@ class segment_directory {
 
   void split(std::uint64_t at, std::pair<prefix_segment, prefix_segment> halves) {
     auto upper = std::make_unique<prefix_segment>(std::move(halves.second));
-    owned_.reserve(owned_.size() + 1);
     if (places_[at].segment->depth() == depth_) {
       double_places();
       at *= 2;
     }
+    owned_.push_back(std::move(upper));  // nothing throws from here on
     const std::uint64_t first = first_place(at);
     const std::uint64_t half = places_of(at) / 2;
     *places_[at].segment = std::move(halves.first);
     std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), half, view_of(*places_[at].segment));
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, view_of(*upper));
-    owned_.push_back(std::move(upper));
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, view_of(*owned_.back()));
   }
 
   // The place of the other half of the split that this segment comes from, if it is a segment of the same shape now.

@@ -63,30 +63,32 @@ class segment_growth {
   static result<std::optional<prefix_segment>> join(const prefix_segment& low, const prefix_segment& high) {
     const unsigned fingerprint = std::max(low.fingerprint(), high.fingerprint());
     TAMIS_TRY(prefix_segment whole, prefix_segment::make({low.depth_ - 1, low.cell_bits_, fingerprint}, low.spare()));
-    std::vector<std::vector<prefix_entry>> cells(whole.cells());
-    for (const bool upper : {false, true}) {
-      const prefix_segment& half = upper ? high : low;
-      const std::uint64_t first = upper ? half.cells() : 0;
-      half.table_.for_each_run([&](std::uint64_t cell, slot_range run) {
-        for (prefix_entry e : half.entries_in(run)) {
-          const unsigned longest = e.length > half.fingerprint() ? prefix_entry::longest : fingerprint;
-          const std::uint64_t bits = (first + cell) << 63 | e.bits >> 1;
-          cells[(first + cell) >> 1].push_back(prefix_entry::of(bits, std::min(e.length + 1, longest), e.count));
-        }
-      });
-      for (const elder_entry& e : half.elders_) {
-        const std::uint64_t index = e.index + (first >> e.shift);
+    std::vector<elder_entry> voids;
+    for (const prefix_segment* half : {&low, &high}) {
+      for (const elder_entry& e : half->elders_) {
+        const std::uint64_t index = e.index + (half == &high ? high.cells() >> e.shift : 0);
         if (e.shift == 1) {
-          cells[index].push_back({0, 0, e.count});
+          voids.push_back({index, 0, e.count});
         } else {
           whole.add(elder_entry{index, e.shift - 1, e.count});
         }
       }
     }
+    std::sort(voids.begin(), voids.end(), [](const elder_entry& a, const elder_entry& b) { return a.index < b.index; });
+    auto next_void = voids.begin();
     builder table(whole);
-    for (std::uint64_t cell = 0; cell < cells.size(); ++cell) {
-      prefix_segment::fold(cells[cell]);
-      if (!table.append(cell, cells[cell])) return std::optional<prefix_segment>();
+    for (std::uint64_t cell = 0; cell < whole.cells(); ++cell) {
+      const prefix_segment& half = 2 * cell < low.cells() ? low : high;
+      entry_list entries;
+      for (const std::uint64_t bit : {0, 1}) {
+        for (const prefix_entry& e : half.entries_of((2 * cell + bit) % half.cells())) {
+          const unsigned longest = e.length > half.fingerprint() ? prefix_entry::longest : fingerprint;
+          entries.push_back(prefix_entry::of(bit << 63 | e.bits >> 1, std::min(e.length + 1, longest), e.count));
+        }
+      }
+      for (; next_void != voids.end() && next_void->index == cell; ++next_void) entries.push_back({0, 0, next_void->count});
+      prefix_segment::fold(entries);
+      if (!table.append(cell, entries)) return std::optional<prefix_segment>();
     }
     return std::optional(std::move(whole));
   }
@@ -102,12 +104,11 @@ class segment_growth {
       if (size == 0) return slot_range{};
       return to_->table_.append(cell, size, end_);
     }
-    bool append(std::uint64_t cell, const std::vector<prefix_entry>& entries) {
-      slots_.clear();
-      for (const prefix_entry& e : entries) to_->code().append(e, slots_);
-      const auto run = append(cell, slots_.size());
+    bool append(std::uint64_t cell, const entry_list& entries) {
+      const slot_list slots = to_->slots_of(entries);
+      const auto run = append(cell, slots.size());
       if (!run) return false;
-      for (std::size_t i = 0; i < slots_.size(); ++i) set(run->first + i, slots_[i]);
+      for (std::size_t i = 0; i < slots.size(); ++i) set(run->first + i, slots[i]);
       return true;
     }
     TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->set_value(slot, value); }
@@ -116,7 +117,6 @@ class segment_growth {
    private:
     prefix_segment* to_;
     std::uint64_t end_ = 0;
-    std::vector<std::uint64_t> slots_;
   };
 
   template <class Resolve>
@@ -172,10 +172,10 @@ class segment_growth {
   template <class Resolve>
   static bool spread_any(const prefix_segment& from, std::uint64_t from_cell, slot_range run, builder& to, std::uint64_t cell,
                          Resolve& resolve) {
-    std::vector<prefix_entry> entries = from.entries_in(run);
+    entry_list entries = from.entries_in(run);
     const auto is_void = [](const prefix_entry& e) { return e.length == 0; };
     if (std::any_of(entries.begin(), entries.end(), is_void)) resolve(from_cell, entries);
-    std::vector<prefix_entry> halves[2];
+    entry_list halves[2];
     for (const prefix_entry& e : entries) {
       if (is_void(e)) {
         to.segment().add(elder_entry{cell >> 1, 1, e.count});
