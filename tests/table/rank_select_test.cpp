@@ -49,13 +49,18 @@ struct pair_of_tables {
     std::vector<std::uint64_t>& run = model[quotient];
     ASSERT_EQ(gap->run.size(), run.size());
     auto chosen = *gap;
+    const bool opens_own = random.chance(0.5);
+    if (opens_own) {  // possible just where the quotient's own slot is the free one
+      ASSERT_EQ(real.open_own(quotient), gap->free == quotient);
+    }
+    const bool is_open = opens_own && gap->free == quotient;
     if (!run.empty()) {
       const std::uint64_t where = random.below(run.size() + 1);
       chosen.at = gap->run.first + where;
       if (where == run.size()) chosen.free = std::max(gap->free, chosen.at);
     }
     run.insert(run.begin() + static_cast<std::ptrdiff_t>(chosen.at - gap->run.first), value);
-    real.open(quotient, chosen);
+    if (!is_open) real.open(quotient, chosen);
     real.set_value(chosen.at, value);
     if constexpr (requires { real.label(0); }) real.set_label(chosen.at, static_cast<std::uint8_t>(value * 7));
   }

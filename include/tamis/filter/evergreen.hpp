@@ -68,7 +68,7 @@ class evergreen {
 
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
   erase_result erase(digest d) {
-    const auto a = forest_.locate(d);
+    const auto a = forest_.locate_to_change(d);
     if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
     keys_ -= keys_ != 0;
     return erase_result::erased;
@@ -173,18 +173,24 @@ class evergreen {
   }
 
   insert_result insert_with(digest d, const remote_ref* stored) {
+    const address a = forest_.locate_to_change(d);
+    prefix_segment& segment = forest_[a];
+    const bool is_full = segment.used() >= limit(segment.cell_bits());
+    if ((is_full || !segment.insert(a.cell, a.following)) && !insert_growing(d, stored)) return insert_result::full;
+    ++keys_;
+    if (stored != nullptr) sweep(forest_.locate(d).at, *stored);
+    return insert_result::inserted;
+  }
+  TAMIS_NOINLINE bool insert_growing(digest d, const remote_ref* stored) {
     while (true) {
       const address a = forest_.locate(d);
       prefix_segment& segment = forest_[a];
       const bool is_full = segment.used() >= limit(segment.cell_bits());
       if (is_full && grow(a.at, stored, &d)) continue;
       // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-      if (segment.insert(a.cell, a.following)) break;
-      if (!forest_.widen(a.at)) return insert_result::full;
+      if (segment.insert(a.cell, a.following)) return true;
+      if (!forest_.widen(a.at)) return false;
     }
-    ++keys_;
-    if (stored != nullptr) sweep(forest_.locate(d).at, *stored);
-    return insert_result::inserted;
   }
 
   unsigned fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const;

@@ -31,9 +31,12 @@ class prefix_forest {
     std::uint64_t cell;
     std::uint64_t following;
   };
-  address locate(digest d) const {
+  address locate(digest d) const { return address_of(probe_for(d)); }
+  // The same, and asks for the memory that a change there will touch.
+  TAMIS_INLINE address locate_to_change(digest d) const {
     const probe p = probe_for(d);
-    return {segments_.at_of(p.place), p.view->cell_of(p.place), p.view->following(p.place, p.beyond)};
+    p.view->prefetch_update(p.place);
+    return address_of(p);
   }
   TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
   TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
@@ -193,6 +196,9 @@ class prefix_forest {
   }
 
  private:
+  TAMIS_INLINE address address_of(const probe& p) const {
+    return {segments_.at_of(p.place), p.view->cell_of(p.place), p.view->following(p.place, p.beyond)};
+  }
   stream_prefix prefix(std::uint64_t at, std::uint64_t number, unsigned length) const {
     return {at >> segments_.depth(), length == 0 ? 0 : static_cast<uint128>(number) << (128 - length), length};
   }

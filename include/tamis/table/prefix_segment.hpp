@@ -107,7 +107,12 @@ class prefix_segment {
   }
 
   // A new entry with all F bits. False, and nothing has changed, if there is no room.
-  bool insert(std::uint64_t cell, std::uint64_t following) {
+  TAMIS_INLINE bool insert(std::uint64_t cell, std::uint64_t following) {
+    if (!table_.open_own(cell)) return insert_into_run(cell, following);
+    set_value(cell, code().fresh(following));
+    return true;
+  }
+  TAMIS_NOINLINE bool insert_into_run(std::uint64_t cell, std::uint64_t following) {
     auto gap = table_.find_gap(cell);
     if (!gap) return false;
     if (gap->run.size() >= long_run) return add(cell, prefix_entry::of(following, fingerprint()));

@@ -31,6 +31,21 @@ class run_map : public run_search<BlockSlots, Coded> {
   std::uint64_t quotients() const { return quotients_; }
   std::uint64_t used() const { return used_; }  // slots that belong to runs
 
+  // A run of one slot, the quotient's own, if nothing stands there: what most inserts into a table that is not yet half full
+  // need, without a search for room. The caller sets the columns.
+  TAMIS_INLINE bool open_own(std::uint64_t quotient) {
+    const std::uint64_t block = quotient / block_slots;
+    const block_header header = headers_[block];
+    const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
+    // Free: all runs that have begun here up to this slot have ended before it. A run of the quotient itself would not have.
+    if (header.offset > in_block(quotient) || popcount(header.occupied & up_to) != popcount(header.ended() & up_to))
+      return false;
+    headers_.set_occupied(block, header.occupied | one(quotient));
+    headers_.set_runends(block, header.runends | one(quotient));
+    ++used_;
+    return true;
+  }
+
   friend bool operator==(const run_map&, const run_map&) = default;
 
  protected:

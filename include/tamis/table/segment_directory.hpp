@@ -59,9 +59,10 @@ struct segment_view {
     prefetch_read(headers + block * block_headers<false>::bytes_each);
     if (plain) prefetch_read(slots + block * 64);
   }
-  // What an insert touches besides.
+  // What a change touches besides: slots up to the next free one move.
   TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
     prefetch(place);
+    if (plain) prefetch_read(slots + (cell_of(place) / 64 + 1) * 64);
     prefetch_read(segment);
     if (rests != nullptr) prefetch_read(rests + cell_of(place) / 64 * 8 * (width < 8u ? width : width - 8u));
   }
