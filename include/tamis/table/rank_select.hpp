@@ -157,6 +157,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   std::optional<slot_range> append(std::uint64_t quotient, std::uint64_t size, std::uint64_t& end) {
     return this->append_run(quotient, size, end);
   }
+  using base::append_two;
 
   // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {

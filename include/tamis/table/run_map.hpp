@@ -108,6 +108,34 @@ class run_map : public run_search<BlockSlots, Coded> {
     return run;
   }
 
+  // The same for two neighbouring quotients at once, where either may have no slots: without a branch that depends on that.
+  // Answers where the runs begin.  Requires: an even quotient; size + next_size != 0.
+  struct two_runs {
+    std::uint64_t first;
+    std::uint64_t next;
+  };
+  TAMIS_INLINE std::optional<two_runs> append_two(std::uint64_t quotient, std::uint64_t size, std::uint64_t next_size,
+                                                  std::uint64_t& end) {
+    static_assert(block_slots % 2 == 0);
+    assert(quotient % 2 == 0 && quotient + 1 < quotients_ && size + next_size != 0);
+    const std::uint64_t has_first = size != 0;
+    const std::uint64_t has_next = next_size != 0;
+    const std::uint64_t first = std::max(end, quotient);
+    const std::uint64_t next = std::max(first + size, quotient + 1);
+    const std::uint64_t last = has_next != 0 ? next + next_size : first + size;
+    if (last > slots()) return std::nullopt;
+    const std::uint64_t block = quotient / block_slots;
+    headers_.set_occupied(block, headers_.occupied(block) | (has_first | has_next << 1) << in_block(quotient));
+    set_runend(first + size - has_first, has_first);
+    set_runend(last - 1, 1);
+    for (std::uint64_t behind = block + 1; behind <= (last - 1) / block_slots; ++behind) {
+      headers_.set_offset(behind, last - behind * block_slots);
+    }
+    used_ += size + next_size;
+    end = last;
+    return two_runs{first, next};
+  }
+
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate_runs() const {
     if (quotients_ == 0 || quotients_ > slots()) {
@@ -145,6 +173,10 @@ class run_map : public run_search<BlockSlots, Coded> {
   }
   void flip_runend(std::uint64_t slot) {
     headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) ^ one(slot));
+  }
+
+  void set_runend(std::uint64_t slot, std::uint64_t bit) {
+    headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) | bit << in_block(slot));
   }
 
   // Runends [at, last) go up by one, over what bit `last` was, and bit `at` becomes `bit`.

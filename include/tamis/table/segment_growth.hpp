@@ -111,6 +111,10 @@ class segment_growth {
       for (std::size_t i = 0; i < slots.size(); ++i) set(run->first + i, slots[i]);
       return true;
     }
+    // Room for the runs of a cell and the next.
+    TAMIS_INLINE auto append_two(std::uint64_t cell, std::uint64_t size, std::uint64_t next_size) {
+      return to_->table_.append_two(cell, size, next_size, end_);
+    }
     TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->set_value(slot, value); }
     prefix_segment& segment() { return *to_; }
 
@@ -157,11 +161,9 @@ class segment_growth {
   }
   TAMIS_INLINE static bool spread_plain(std::span<const std::uint64_t> values, std::uint64_t ones, unsigned width, builder& to,
                                         std::uint64_t cell) {
-    const auto first = to.append(cell, values.size() - ones);
-    if (!first) return false;
-    const auto second = to.append(cell + 1, ones);
-    if (!second) return false;
-    std::uint64_t next[2] = {first->first, second->first};
+    const auto runs = to.append_two(cell, values.size() - ones, ones);
+    if (!runs) return false;
+    std::uint64_t next[2] = {runs->first, runs->next};
     const unsigned wider = to.segment().table_.width() - width;
     for (const std::uint64_t value : values) {
       to.set(next[value >> (width - 1)]++, (value & low_mask(width - 1)) << 1 << wider);
