@@ -60,6 +60,8 @@ class slot_lanes {
   static constexpr unsigned fixed_width = Width;
   static constexpr unsigned most_width = Width == dynamic_width ? Most : Width;
   static constexpr bool is_even = Width != dynamic_width && Width % 2 == 0;  // buckets begin at whole bytes
+  // What is read of a bucket never lies in two cache lines.
+  static constexpr bool is_in_one_line = Width == 16 || (Width == 8 && TAMIS_HAS_AVX2 != 0);
 
   TAMIS_INLINE constexpr explicit slot_lanes(unsigned width) {
     assert(Width == dynamic_width || Width == width);
@@ -189,7 +191,11 @@ class bucket_access {
     std::memcpy(bytes_ + bit / 8, &changed, sizeof changed);
   }
 
-  TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(first_byte(bucket)); }
+  // Of 12-bit slots, three buckets in 32 are read from two cache lines: both are asked for.
+  TAMIS_INLINE void prefetch(std::uint64_t bucket) const {
+    prefetch_read(first_byte(bucket));
+    if constexpr (!Lanes::is_in_one_line) prefetch_read(first_byte(bucket) + sizeof(word) - 1);
+  }
 
   // Of odd widths, an odd bucket begins at bit 4 of it.
   TAMIS_INLINE Byte* first_byte(std::uint64_t bucket) const {
