@@ -49,6 +49,14 @@ TEST(bucket_pair, masks_are_what_comparing_each_slot_gives) {
               if (wanted == 0) continue;
               ASSERT_EQ(pair.equal(wanted), expected(first, second, wanted)) << first << " and " << second;
               ASSERT_EQ(pair.any_equal(wanted), expected(first, second, wanted) != 0);
+              unsigned marked = 0;
+              for (unsigned slot = 0; slot < 2 * slots_per_bucket; ++slot) {
+                const unsigned one = pair.marks(wanted) >> slot * pair.marks_per_slot & ((1u << pair.marks_per_slot) - 1);
+                ASSERT_TRUE(one == 0 || one == (1u << pair.marks_per_slot) - 1);
+                marked |= static_cast<unsigned>(one != 0) << slot;
+              }
+              ASSERT_EQ(marked, expected(first, second, wanted));
+              ASSERT_EQ(pair.marks(wanted) >> 2 * slots_per_bucket * pair.marks_per_slot, 0u);
             }
           }
         }

@@ -30,6 +30,12 @@ struct pair_of_tables {
     model[slot] = value;
     real.with_access([&](const auto& table) { table.set(slot / 4, static_cast<unsigned>(slot % 4) * real.width(), value); });
   }
+  // Empties the slot, or puts the value in if it is empty.
+  void flip(std::uint64_t slot, std::uint64_t value) {
+    const std::uint64_t flipped = model[slot] == 0 ? value : model[slot];
+    model[slot] ^= flipped;
+    real.with_access([&](const auto& table) { table.flip(slot / 4, static_cast<unsigned>(slot % 4) * real.width(), flipped); });
+  }
   void fill(random_source& random) {
     for (std::uint64_t slot = 0; slot < model.size(); ++slot) set(slot, value(random));
   }
@@ -63,6 +69,7 @@ TEST(buckets, every_slot_keeps_its_value_whatever_its_neighbours_do) {
       pair_of_tables both(count, width);
       both.fill(random);
       for (int i = 0; i < 500; ++i) both.set(random.below(both.model.size()), both.value(random));
+      for (int i = 0; i < 500; ++i) both.flip(random.below(both.model.size()), both.value(random));
       both.real.with_access([&](const auto& table) {
         for (std::uint64_t slot = 0; slot < both.model.size(); ++slot) {
           const unsigned offset = static_cast<unsigned>(slot % 4) * width;

@@ -147,14 +147,15 @@ class cuckoo_filter {
   struct updates : view<Table> {
     TAMIS_INLINE insert_result insert(const probe& p) const {
       const unsigned empty = this->pair(p).empty();
-      slot_place place = slot_at(p, slot_of_emptier_bucket[empty]);
-      if (empty == 0) {
-        place = cuckoo_make_room(this->table, p.first, p.second, [&places = self.addressing_](auto bucket, auto fingerprint) {
-          return places.alternate(bucket, fingerprint);
-        });
+      if (empty != 0) {
+        flip(p, slot_of_emptier_bucket[empty]);
+      } else {
+        const slot_place place = cuckoo_make_room(
+            this->table, p.first, p.second,
+            [&places = self.addressing_](auto bucket, auto fingerprint) { return places.alternate(bucket, fingerprint); });
         if (!place.exists) return insert_result::full;
+        this->table.set(place.bucket, place.offset, p.fingerprint);
       }
-      this->table.set(place.bucket, place.offset, p.fingerprint);
       ++self.keys_;
       return insert_result::inserted;
     }
@@ -170,17 +171,17 @@ class cuckoo_filter {
       }
     }
     TAMIS_INLINE erase_result erase(const probe& p) const {
-      const unsigned equal = this->pair(p).equal(p.fingerprint);
-      if (equal == 0) return erase_result::absent;
-      const slot_place place = slot_at(p, static_cast<unsigned>(std::countr_zero(equal)));
-      this->table.set(place.bucket, place.offset, 0);
+      const unsigned marks = this->pair(p).marks(p.fingerprint);
+      if (marks == 0) return erase_result::absent;
+      flip(p, static_cast<unsigned>(std::countr_zero(marks)) / bucket_pair<Table>::marks_per_slot);
       --self.keys_;
       return erase_result::erased;
     }
 
-    // Slot 0 to 7 of the pair.
-    TAMIS_INLINE slot_place slot_at(const probe& p, unsigned slot) const {
-      return {slot < slots_per_bucket ? p.first : p.second, slot % slots_per_bucket * this->table.lanes().width(), true};
+    // Slot 0 to 7 of the pair, which is empty or holds the fingerprint.
+    TAMIS_INLINE void flip(const probe& p, unsigned slot) const {
+      this->table.flip(slot < slots_per_bucket ? p.first : p.second, slot % slots_per_bucket * this->table.lanes().width(),
+                       p.fingerprint);
     }
 
     cuckoo_filter& self;

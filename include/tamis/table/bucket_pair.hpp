@@ -3,6 +3,8 @@
 // The two buckets of a key, compared at once. An answer is a mask of eight bits: bits 0 to 3 are the slots of the first bucket,
 // bits 4 to 7 those of the second.
 //
+// `marks` is the same as `equal`, but with marks_per_slot bits for each slot where that is cheaper.
+//
 //   f = 12, AVX2:   both buckets in one register    | s0 s1 s2 s3 ... | s0 s1 s2 s3 ... |
 //                   spread to lanes of 16 bits      | s0 | s1 | s2 | s3 | s0 | s1 | s2 | s3 |       one comparison
 //
@@ -37,6 +39,8 @@ class word_pair {
     const auto pattern = lanes_.repeat(fingerprint);
     return lanes_.mask(lanes_.equal(first_, pattern)) | lanes_.mask(lanes_.equal(second_, pattern)) << slots_per_bucket;
   }
+  static constexpr unsigned marks_per_slot = 1;
+  TAMIS_INLINE unsigned marks(std::uint64_t fingerprint) const { return equal(fingerprint); }
   TAMIS_INLINE unsigned empty() const {
     return lanes_.mask(lanes_.empty(first_)) | lanes_.mask(lanes_.empty(second_)) << slots_per_bucket;
   }
@@ -76,6 +80,10 @@ class vector_pair {
     return _mm_testz_si128(same, same) == 0;
   }
   TAMIS_INLINE unsigned equal(std::uint64_t fingerprint) const { return mask(compare(everywhere(fingerprint))); }
+  static constexpr unsigned marks_per_slot = Width == 8 ? 1 : 2;
+  TAMIS_INLINE unsigned marks(std::uint64_t fingerprint) const {
+    return static_cast<unsigned>(_mm_movemask_epi8(compare(everywhere(fingerprint))));
+  }
   TAMIS_INLINE unsigned empty() const { return mask(compare(_mm_setzero_si128())); }
 
  private:
@@ -154,6 +162,8 @@ class wide_vector_pair {
     const __m256i same = _mm256_cmpeq_epi32(slots_, _mm256_set1_epi32(static_cast<int>(fingerprint)));
     return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(same)));
   }
+  static constexpr unsigned marks_per_slot = 1;
+  TAMIS_INLINE unsigned marks(std::uint64_t fingerprint) const { return equal(fingerprint); }
   TAMIS_INLINE unsigned empty() const { return equal(0); }
 
  private:

@@ -167,7 +167,7 @@ class bucket_access {
 
   TAMIS_INLINE word load(std::uint64_t bucket) const {
     const Byte* from = first_byte(bucket);
-    const unsigned shift = Lanes::is_even ? 0 : static_cast<unsigned>(bucket * lanes_.width() % 2) * 4;
+    const unsigned shift = begin_in_byte(bucket);
     if constexpr (sizeof(word) == 8) {
       return load_word(from) >> shift;
     } else {
@@ -191,6 +191,22 @@ class bucket_access {
     std::memcpy(bytes_ + bit / 8, &changed, sizeof changed);
   }
 
+  // Turns an empty slot into one that holds the value, or back.  Requires: it is empty or holds the value, which is < 2^f.
+  TAMIS_INLINE void flip(std::uint64_t bucket, unsigned offset, std::uint64_t value) const {
+    assert(get(bucket, offset) == 0 || get(bucket, offset) == value);
+    Byte* at;
+    if constexpr (sizeof(word) == 8) {
+      at = first_byte(bucket);
+      value <<= offset + begin_in_byte(bucket);
+    } else {
+      const std::uint64_t bit = first_bit(bucket) + offset;
+      at = bytes_ + bit / 8;
+      value <<= bit % 8;
+    }
+    const std::uint64_t changed = load_word(at) ^ value;
+    std::memcpy(at, &changed, sizeof changed);
+  }
+
   // Of 12-bit slots, three buckets in 32 are read from two cache lines: both are asked for.
   TAMIS_INLINE void prefetch(std::uint64_t bucket) const {
     prefetch_read(first_byte(bucket));
@@ -204,6 +220,9 @@ class bucket_access {
   }
 
  private:
+  TAMIS_INLINE unsigned begin_in_byte(std::uint64_t bucket) const {
+    return Lanes::is_even ? 0 : static_cast<unsigned>(bucket * lanes_.width() % 2) * 4;
+  }
   TAMIS_INLINE std::uint64_t first_bit(std::uint64_t bucket) const { return bucket * (slots_per_bucket * lanes_.width()); }
   TAMIS_INLINE static std::uint64_t load_word(const Byte* from) {
     std::uint64_t loaded;
