@@ -30,7 +30,7 @@ class additive_addressing {
   additive_addressing() = default;
   explicit additive_addressing(std::uint64_t m) : half_(m / 2) {}
 
-  TAMIS_INLINE std::uint64_t first(digest d) const { return reduce(d.high, half_); }
+  TAMIS_INLINE std::uint64_t first(digest d) const { return short_reduce(d.high, half_); }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     const std::uint64_t sum = first + distance(fingerprint);
     return sum < half_ ? sum + half_ : sum;
@@ -58,7 +58,9 @@ class additive_addressing {
 
  private:
   // H(f), in [0, m/2).
-  TAMIS_INLINE std::uint64_t distance(std::uint64_t fingerprint) const { return reduce(fingerprint_hash(fingerprint), half_); }
+  TAMIS_INLINE std::uint64_t distance(std::uint64_t fingerprint) const {
+    return short_reduce(fingerprint_hash(fingerprint), half_);
+  }
 
   std::uint64_t half_ = 1;  // m/2
 };

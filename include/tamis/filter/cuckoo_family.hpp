@@ -41,8 +41,19 @@ TAMIS_INLINE constexpr std::uint64_t fingerprint_hash(std::uint64_t fingerprint)
   return fingerprint * fingerprint * 0x9e3779b97f4a7c15u;
 }
 
+// As reduce(). GCC takes `mul` for it and moves what is in its two registers out of the way and back; `mulx` needs one of them.
+TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t places) {
+#if TAMIS_HAS_AVX2
+  std::uint64_t place;
+  asm("mulx %1, %0, %0" : "=r"(place) : "rm"(fraction), "d"(places));
+  return place;
+#else
+  return reduce(fraction, places);
+#endif
+}
+
 // Uniform over 1 to 2^width - 1: 0 means empty.
-TAMIS_INLINE constexpr std::uint64_t nonzero_fingerprint(digest d, std::uint64_t largest) { return 1 + reduce(d.low, largest); }
+TAMIS_INLINE std::uint64_t nonzero_fingerprint(digest d, std::uint64_t largest) { return 1 + short_reduce(d.low, largest); }
 
 template <class Addressing>
 class cuckoo_filter {
@@ -119,8 +130,8 @@ class cuckoo_filter {
   template <class Table>
   struct view {
     TAMIS_INLINE probe locate(digest d) const {
-      const std::uint64_t first = addressing.first(d);
       const std::uint64_t fingerprint = nonzero_fingerprint(d, table.lanes().slot_mask());
+      const std::uint64_t first = addressing.first(d);
       return {first, addressing.second(first, fingerprint), fingerprint};
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
