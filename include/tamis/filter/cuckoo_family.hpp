@@ -191,8 +191,9 @@ class cuckoo_filter {
 
     // Slot 0 to 7 of the pair, which is empty or holds the fingerprint.
     TAMIS_INLINE void flip(const probe& p, unsigned slot) const {
-      this->table.flip(slot < slots_per_bucket ? p.first : p.second, slot % slots_per_bucket * this->table.lanes().width(),
-                       p.fingerprint);
+      // A choice, not a branch to two copies of the rest: it would be mispredicted for half of the keys.
+      const std::uint64_t bucket = in_register(slot < slots_per_bucket ? p.first : p.second);
+      this->table.flip(bucket, slot % slots_per_bucket * this->table.lanes().width(), p.fingerprint);
     }
 
     cuckoo_filter& self;
