@@ -170,6 +170,8 @@ class adaptive_quotient : lettered_merge<Scheme> {
 
   insert_result insert_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
+    table_.prefetch_update(bits.place());  // header and slots: wait for both at once
+    if (insert_own(bits)) return insert_result::inserted;
     const auto gap = table_.find_gap(bits.place());
     if (!gap) return insert_result::full;
     change c;
@@ -188,8 +190,20 @@ class adaptive_quotient : lettered_merge<Scheme> {
     ++keys_;
     return insert_result::inserted;
   }
+  // The common case in a table that is not yet half full: a free slot in its own place, and no letters in the block.
+  bool insert_own(const following_bits& bits) {
+    if constexpr (coded) {
+      if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
+    }
+    if (!table_.open_own(bits.place())) return false;
+    table_.set_value(bits.place(), bits.head(table_.width()));
+    if constexpr (!coded) table_.set_label(bits.place(), 0);
+    ++keys_;
+    return true;
+  }
   erase_result erase_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
+    table_.prefetch_update(bits.place());
     const slot_range run = table_.find(bits.place());
     if (run.empty()) return erase_result::absent;
     if (erase_unlettered(bits, run)) return erase_result::erased;

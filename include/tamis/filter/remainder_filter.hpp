@@ -22,6 +22,12 @@ class remainder_filter : public quotient_fingerprints<Table> {
   insert_result insert(digest d) {
     const fingerprint f = fingerprint_of(d);
     table_.prefetch(f.quotient);  // the values are needed after the header has been waited for: wait for both at once
+    if constexpr (requires { table_.open_own(f.quotient); }) {
+      if (table_.open_own(f.quotient)) {
+        table_.set_value(f.quotient, f.remainder);
+        return insert_result::inserted;
+      }
+    }
     const auto gap = table_.find_gap(f.quotient);
     if (!gap) return insert_result::full;
     table_.open(f.quotient, *gap);

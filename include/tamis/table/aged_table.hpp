@@ -172,10 +172,14 @@ class aged_table {
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
   bool insert_slot(std::uint64_t cell, std::uint64_t value) {
-    const auto gap = table_.find_gap(cell);
-    if (!gap) return false;
-    table_.open(cell, *gap);
-    table_.set_value(gap->at, value);
+    if (table_.open_own(cell)) {
+      table_.set_value(cell, value);
+    } else {
+      const auto gap = table_.find_gap(cell);
+      if (!gap) return false;
+      table_.open(cell, *gap);
+      table_.set_value(gap->at, value);
+    }
     voids_ += static_cast<std::uint64_t>(value == void_slot());
     return true;
   }

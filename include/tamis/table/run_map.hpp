@@ -32,8 +32,10 @@ class run_map : public run_search<BlockSlots, Coded> {
   std::uint64_t used() const { return used_; }  // slots that belong to runs
 
   // A run of one slot, the quotient's own, if nothing stands there: what most inserts into a table that is not yet half full
-  // need, without a search for room. The caller sets the columns.
+  // need, without a search for room. In one that is three quarters full it would mostly be in vain, and is not tried. The
+  // caller sets the columns.
   TAMIS_INLINE bool open_own(std::uint64_t quotient) {
+    if (used_ > quotients_ / 4 * 3) return false;
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
