@@ -193,7 +193,9 @@ class mirrored_slots {
     }
     TAMIS_INLINE bool matches(const probe& p, unsigned t, unsigned offset) const {
       const std::uint64_t found = read(p.places[t] * b() + offset, table.values_.width());
-      if constexpr (!by_offset && N == 2) return (found == p.values[0]) | (found == p.values[1]);
+      if constexpr (!by_offset && N == 2) {
+        return (static_cast<unsigned>(found == p.values[0]) | static_cast<unsigned>(found == p.values[1])) != 0;
+      }
       const unsigned number = Numbering::number(offset, found >> table.shape_.fingerprint);
       if constexpr (N == 0) return found == value(p.words, number);
       return found == p.values[number];

@@ -80,7 +80,7 @@ class segment_growth {
     for (std::uint64_t cell = 0; cell < whole.cells(); ++cell) {
       const prefix_segment& half = 2 * cell < low.cells() ? low : high;
       entry_list entries;
-      for (const std::uint64_t bit : {0, 1}) {
+      for (const std::uint64_t bit : {std::uint64_t{0}, std::uint64_t{1}}) {
         for (const prefix_entry& e : half.entries_of((2 * cell + bit) % half.cells())) {
           const unsigned longest = e.length > half.fingerprint() ? prefix_entry::longest : fingerprint;
           entries.push_back(prefix_entry::of(bit << 63 | e.bits >> 1, std::min(e.length + 1, longest), e.count));
