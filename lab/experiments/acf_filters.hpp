@@ -2,6 +2,7 @@
 
 // Filters of the adaptive-cuckoo experiments: the paper's shapes, f bits for every slot, a load of 0.95.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ inline any_filter acf_of(const std::string& id, std::uint64_t keys, unsigned slo
                          unsigned selector = 0) {
   if (selector != 0) options.emplace_back("selector", std::to_string(selector));
   options.emplace_back("fingerprint", std::to_string(slot_bits - selector));
+  const auto is_load = [](const auto& option) { return option.first == "load"; };
+  if (std::none_of(options.begin(), options.end(), is_load)) options.emplace_back("load", "95");
   return filter_of_width(id, keys, std::move(options));
 }
 

@@ -16,7 +16,7 @@ const std::vector<contestant>& contestants() {
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"abf", "abf"},
-                                              {"acf_cuckooing", "acf-cuckooing"},
+                                              {"acf_cuckooing", "acf-cuckooing", {{"load", "95"}}},
                                               {"acf_cyclic", "acf-cyclic"},
                                               {"acf_swapping", "acf-swapping"}};
   return all;

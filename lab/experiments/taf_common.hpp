@@ -54,12 +54,12 @@ struct taf_contenders {
     add("rsqf", {{"remainder", "8"}});
     add("cuckoo", {{"fingerprint", "11"}});
     add("vacuum", {{"fingerprint", "11"}});
-    add("acf-cuckooing", {{"fingerprint", "11"}, {"path", "paper"}});
+    add("acf-cuckooing", {{"fingerprint", "11"}, {"load", "95"}, {"path", "paper"}});
     add("acf-cyclic", {{"fingerprint", "10"}, {"selector", "1"}});
     add("acf-cyclic", {{"fingerprint", "9"}, {"selector", "2"}});
     add("acf-cyclic", {{"fingerprint", "8"}, {"selector", "3"}});
     add("acf-swapping", {{"fingerprint", "11"}});
-    add("acf-cuckooing", {{"fingerprint", "11"}, {"path", "shortest"}});
+    add("acf-cuckooing", {{"fingerprint", "11"}, {"load", "95"}, {"path", "shortest"}});
     for (const digest d : members) {
       stored.insert(d);
       for (asked_filter& f : all) refused += f.filter().insert(d) != insert_result::inserted;

@@ -110,8 +110,8 @@ TYPED_TEST(every_acf, any_fingerprint_width_has_its_rate) {
     EXPECT_TRUE(at_most_by_chance(static_cast<std::uint64_t>(positives), asked, f.expected_fpr() * 1.05));
     EXPECT_TRUE(at_least_by_chance(static_cast<std::uint64_t>(positives), asked, f.expected_fpr() * 0.95));
     EXPECT_LE(f.bits().fast, f.slots() * (width + 1) + 128);
-    const bool labelled = TypeParam::info.id == "acf-cuckooing";  // two bits for a bin, which is a slot here
-    EXPECT_EQ(f.bits().slow, f.slots() * 136 + (labelled ? (f.slots() + 3) / 4 * 8 : 0));
+    const bool labelled = TypeParam::info.id == "acf-cuckooing";  // two bits for a bin, which is a slot here, and seven bytes
+    EXPECT_EQ(f.bits().slow, f.slots() * 136 + (labelled ? (f.slots() + 3) / 4 * 8 + 56 : 0));
   }
 }
 
@@ -348,11 +348,10 @@ TYPED_TEST(every_acf, mirror_that_disagrees_is_refused) {
     return in.state();
   };
   ASSERT_TRUE(loaded(bytes).ok());
-  constexpr std::size_t slot_bytes = 17;
-  const std::size_t mirror = bytes.size() - f.slots() * slot_bytes;
+  const std::size_t mirror = bytes.size() - f.slots() * (sizeof(digest) + 1);  // all digests, then a byte for each slot
   for (std::size_t slot = 0; slot < f.slots(); ++slot) {
     for (std::size_t bit = 0; bit < 128; bit += 3) {
-      const byte_vector changed = with_flipped_bit(bytes, (mirror + slot * slot_bytes) * 8 + bit);
+      const byte_vector changed = with_flipped_bit(bytes, (mirror + slot * sizeof(digest)) * 8 + bit);
       ASSERT_TRUE(refused(loaded(changed), "disagree")) << "slot " << slot << ", bit " << bit;
     }
   }

@@ -21,7 +21,7 @@ struct cuckooing_kind {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
       acf_fingerprint_option,
-      acf_load_option,
+      {"load", "10 to 96", "90", acf_load_text},
       acf_mirror_option,
       {"path", "guided, shortest or paper", "guided", "how keys move after a false positive: see acf-cuckooing's page"},
   };
@@ -30,9 +30,11 @@ struct cuckooing_kind {
       .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
       .paper = acf_paper,
       .options = options,
+      .version = 2,  // 1 had other places and fingerprints
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
+  static constexpr unsigned usual_load = 90;  // percent: at 95 an adaptation takes half as long again
   static constexpr unsigned least_b = 1;
   static constexpr bool has_selector = false;
   static constexpr bool has_path = true;

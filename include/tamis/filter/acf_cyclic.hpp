@@ -14,7 +14,7 @@ struct cyclic_kind {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
       acf_fingerprint_option,
-      acf_load_option,
+      {"load", "10 to 96", "95", acf_load_text},
       acf_mirror_option,
       {"selector", "1 to 4", "1", "bits of a slot that choose its fingerprint, beside the fingerprint"},
   };
@@ -23,9 +23,11 @@ struct cyclic_kind {
       .summary = "adaptive cuckoo filter: the slot that collided takes another fingerprint",
       .paper = acf_paper,
       .options = options,
+      .version = 2,  // 1 had other places and fingerprints
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
+  static constexpr unsigned usual_load = 95;  // percent
   static constexpr unsigned least_b = 1;
   static constexpr bool has_selector = true;
   static constexpr bool has_path = false;

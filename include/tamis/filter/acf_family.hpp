@@ -13,7 +13,7 @@
 //
 // The filters differ in their kind:
 //   struct kind : a numbering (filter/mirrored_slots.hpp) {
-//     info, usual_k, usual_b, least_b, has_selector, has_path
+//     info, usual_k, usual_b, usual_load, least_b, has_selector, has_path
 //     static fixing fix(slots&, slot_at where, digest asked, const request&, change_log&)   stores the key of one slot
 //     differently
 //   }
@@ -34,7 +34,7 @@ inline constexpr std::string_view acf_paper =
 
 inline constexpr option_info acf_fingerprint_option{"fingerprint", "4 to 48", "what fpr or bits per key need",
                                                     "bits of a fingerprint"};
-inline constexpr option_info acf_load_option{"load", "10 to 96", "95", "percent of the slots that the capacity fills"};
+inline constexpr std::string_view acf_load_text = "percent of the slots that the capacity fills";
 inline constexpr option_info acf_mirror_option{"mirror", "memory or file", "memory",
                                                "where the stored digests are: in RAM, or in a mapped file in TMPDIR"};
 
@@ -194,7 +194,7 @@ class adaptive_cuckoo {
     TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, least_acf_tables, most_acf_tables));
     TAMIS_TRY(const std::uint64_t b, number_option(params, "b", 0, Kind::least_b, most_acf_slots));
     TAMIS_TRY(const std::uint64_t width, number_option(params, "fingerprint", 0, least_acf_fingerprint, most_acf_fingerprint));
-    TAMIS_TRY(const std::uint64_t load, number_option(params, "load", 95, 10, 96));
+    TAMIS_TRY(const std::uint64_t load, number_option(params, "load", Kind::usual_load, 10, 96));
     acf_wish wish{params.capacity, params.fpr, params.bits_per_key, given(width), given(k), given(b)};
     wish.usual_k = Kind::usual_k;
     wish.usual_b = Kind::usual_b;
@@ -245,7 +245,7 @@ class adaptive_cuckoo {
   std::uint64_t keys_ = 0;
   std::uint64_t fixes_ = 0;
   std::uint64_t moves_ = 0;  // not saved
-  std::uint32_t load_ = 95;
+  std::uint32_t load_ = Kind::usual_load;
   acf_path path_ = acf_path::shortest;
   slots_type slots_;
 };

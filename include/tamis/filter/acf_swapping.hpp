@@ -14,7 +14,7 @@ struct swapping_kind {
       {"k", "2 to 8", "2, or what b and load need", "tables: bins of a key"},
       {"b", "2 to 8", "4, or what k and load need", "slots of a bin; one slot would leave nothing to swap"},
       acf_fingerprint_option,
-      acf_load_option,
+      {"load", "10 to 96", "95", acf_load_text},
       acf_mirror_option,
   };
   static constexpr filter_info info{
@@ -22,9 +22,11 @@ struct swapping_kind {
       .summary = "adaptive cuckoo filter: the key that collided swaps slots within its bin",
       .paper = acf_paper,
       .options = options,
+      .version = 2,  // 1 had other places and fingerprints
   };
   static constexpr unsigned usual_k = 2;
   static constexpr unsigned usual_b = 4;
+  static constexpr unsigned usual_load = 95;  // percent
   static constexpr unsigned least_b = 2;
   static constexpr bool has_selector = false;
   static constexpr bool has_path = false;

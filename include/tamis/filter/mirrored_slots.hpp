@@ -24,16 +24,20 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "tamis/bits/packed_array.hpp"
 #include "tamis/filter/change_log.hpp"
+#include "tamis/filter/quick_lookup.hpp"
+#include "tamis/filter/slot_fingerprints.hpp"
 #include "tamis/hash/bit_stream.hpp"
 #include "tamis/hash/key_words.hpp"
 #include "tamis/hash/place.hpp"
 #include "tamis/math/acf.hpp"
 #include "tamis/remote/slot_mirror.hpp"
 #include "tamis/table/bin_labels.hpp"
+#include "tamis/table/four_places.hpp"
 #include "tamis/table/guided_search.hpp"
 #include "tamis/table/slot_search.hpp"
 
@@ -41,6 +45,8 @@ namespace tamis::inline TAMIS_LEVEL {
 
 template <class Numbering>
 class mirrored_slots {
+  static constexpr bool by_offset = Numbering::number(1, 0) != 0;  // otherwise by selector, or always the same
+
  public:
   mirrored_slots() = default;
 
@@ -55,6 +61,7 @@ class mirrored_slots {
     if (labelled) {
       TAMIS_TRY(made.labels_, bin_labels::make(*places));
     }
+    made.prepare();
     return made;
   }
   // For slots that were read from a file.
@@ -74,15 +81,16 @@ class mirrored_slots {
   // ── where a key is ──
 
   // The 128 bits that the hashes of this generation are made of.
-  TAMIS_INLINE digest words(digest d) const { return generation_ == 0 ? d : continuation(d, generation_); }
+  TAMIS_INLINE digest words(digest d) const { return words_of(d, generation_); }
   TAMIS_INLINE static std::uint64_t place(digest words, unsigned table, std::uint64_t bins) {
-    const std::uint64_t word = table == 0 ? words.high : table == 1 ? words.low : key_word(words, table);
-    return table * bins + reduce(word, bins);
+    const digest four = table < 4 ? words : digest{key_word(words, 2), key_word(words, 3)};
+    const std::uint32_t quarter = quarter_of(four, table % 4);
+    if (bins <= most_places_by_quarter) return table * bins + place_by_quarter(quarter, bins);
+    const std::uint64_t more = half_of(key_word(words, 4 + table / 2), table % 2);
+    return table * bins + reduce(std::uint64_t{quarter} << 32 | more, bins);
   }
   TAMIS_INLINE std::uint64_t place(digest words, unsigned table) const { return place(words, table, shape_.bins); }
-  TAMIS_INLINE std::uint64_t fingerprint(digest words, unsigned number) const {
-    return 1 + reduce(key_word(words, most_acf_tables + number), largest_fingerprint());
-  }
+  TAMIS_INLINE std::uint64_t fingerprint(digest words, unsigned number) const { return fingerprints_(words, number); }
   unsigned table_of(std::uint64_t place) const { return static_cast<unsigned>(place / shape_.bins); }
 
   // ── one slot ──
@@ -95,7 +103,7 @@ class mirrored_slots {
   TAMIS_INLINE bool matches(digest words, slot_at at) const {
     const std::uint64_t value = values_.get(index(at));
     const unsigned number = Numbering::number(at.offset, value >> shape_.fingerprint);
-    return (value & largest_fingerprint()) == fingerprint(words, number);
+    return value != 0 && (value & fingerprints_.largest) == fingerprint(words, number);
   }
 
   void write(slot_at at, digest d, std::uint64_t selector = 0, unsigned left = 0) {
@@ -110,7 +118,10 @@ class mirrored_slots {
     if (labels_.any()) labels_.set(at.place, 0);
   }
   void remember(slot_at at, change_log& log) const {
-    log.add({index(at), values_.get(index(at)), key(at), mirror_.note(index(at))});
+    const std::uint64_t slot = index(at);
+    const std::uint64_t value = values_.get(slot);
+    if (value == 0) return log.add({slot, 0, {}, 0});  // without waiting for the mirror, which says the same
+    log.add({slot, value, mirror_[slot], mirror_.note(slot)});
   }
   void take_back(const change_log& log) {
     for (std::uint64_t i = log.size(); i-- != 0;) {
@@ -130,110 +141,55 @@ class mirrored_slots {
 
   // ── lookups ──
 
-  // K and B are those of the shape, or 0: then they are looked up. N values, if not 0 all that the key can have in a slot,
-  // selector and fingerprint, are made before the slots are read.
-  template <unsigned K, unsigned B, unsigned N>
-  struct view {
+  // Of any shape, slot by slot. Fingerprints by offset are made before the slots are read.
+  struct any_view {
     struct probe {
       digest words;
-      std::array<std::uint64_t, K == 0 ? most_acf_tables : K> places;
-      std::array<std::uint64_t, N> values;
+      std::array<std::uint64_t, most_acf_tables> places;
+      std::array<std::uint64_t, most_acf_slots> values;
     };
-    static constexpr bool by_offset = Numbering::number(1, 0) != 0;  // otherwise by selector, or always the same
+    const mirrored_slots& table;
 
-    TAMIS_INLINE unsigned k() const { return K == 0 ? table.shape_.k : K; }
-    TAMIS_INLINE unsigned b() const { return B == 0 ? table.shape_.b : B; }
+    TAMIS_INLINE unsigned k() const { return table.shape_.k; }
+    TAMIS_INLINE unsigned b() const { return table.shape_.b; }
 
     TAMIS_INLINE probe locate(digest d) const {
       probe p;
       p.words = table.words(d);
       for (unsigned t = 0; t < k(); ++t) p.places[t] = table.place(p.words, t);
-      for (unsigned n = 0; n < N; ++n) p.values[n] = value(p.words, n);
+      for (unsigned n = 0; n < b() && by_offset; ++n) p.values[n] = table.fingerprint(p.words, n);
       return p;
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
       for (unsigned t = 0; t < k(); ++t) table.values_.prefetch(p.places[t] * b());
     }
     // No branch between the slots: it would be mispredicted for most of the keys that are in.
-    TAMIS_INLINE bool test(const probe& p) const {
-      if constexpr (by_offset && N != 0 && N == B) {
-        if (table.values_.width() * B <= most_bits_at_once) return any_bin_matches(p);
-      }
-      bool found = false;
-      for_each_slot([&](unsigned t, unsigned offset) { found |= matches(p, t, offset); });
-      return found;
-    }
+    TAMIS_INLINE bool test(const probe& p) const { return matching(p) != 0; }
     // Which slots of the key match: bit t·b + offset.
     TAMIS_INLINE std::uint64_t matching(const probe& p) const {
       std::uint64_t found = 0;
-      for_each_slot([&](unsigned t, unsigned offset) { found |= std::uint64_t{matches(p, t, offset)} << (t * b() + offset); });
+      for (unsigned t = 0; t < k(); ++t) {
+        for (unsigned offset = 0; offset < b(); ++offset) {
+          const slot_at at{p.places[t], offset};
+          const bool same = by_offset ? table.values_.get(table.index(at)) == p.values[offset] : table.matches(p.words, at);
+          found |= std::uint64_t{same} << (t * b() + offset);
+        }
+      }
       return found;
     }
     TAMIS_INLINE slot_at slot(const probe& p, unsigned bit) const { return {p.places[bit / b()], bit % b()}; }
-
-    const mirrored_slots& table;
-
-   private:
-    static constexpr unsigned most_bits_at_once = 57;
-    static_assert(most_acf_fingerprint + most_acf_selector <= most_bits_at_once);
-
-    template <class Visit>
-    TAMIS_INLINE void for_each_slot(Visit visit) const {
-      for (unsigned t = 0; t < k(); ++t) {
-        for (unsigned offset = 0; offset < b(); ++offset) visit(t, offset);
-      }
-    }
-    // Item i of an array of items of so many bits: slots, or bins.
-    TAMIS_INLINE std::uint64_t read(std::uint64_t i, unsigned width) const {
-      return packed_array<dynamic_width>::get(table.values_.data(), i, width);
-    }
-    TAMIS_INLINE std::uint64_t value(digest words, unsigned number) const {
-      const std::uint64_t selector = by_offset ? 0 : number;
-      return selector << table.shape_.fingerprint | table.fingerprint(words, number);
-    }
-    TAMIS_INLINE bool matches(const probe& p, unsigned t, unsigned offset) const {
-      const std::uint64_t found = read(p.places[t] * b() + offset, table.values_.width());
-      if constexpr (!by_offset && N == 2) {
-        return (static_cast<unsigned>(found == p.values[0]) | static_cast<unsigned>(found == p.values[1])) != 0;
-      }
-      const unsigned number = Numbering::number(offset, found >> table.shape_.fingerprint);
-      if constexpr (N == 0) return found == value(p.words, number);
-      return found == p.values[number];
-    }
-    // The slots of a bin side by side in one word, and what they would hold in another: is any field of their difference zero?
-    TAMIS_INLINE bool any_bin_matches(const probe& p) const {
-      const unsigned width = table.values_.width();
-      std::uint64_t wanted = 0;
-      std::uint64_t ones = 0;  // the lowest bit of every field
-      for (unsigned offset = 0; offset < B; ++offset) {
-        wanted |= p.values[offset] << (width * offset);
-        ones |= std::uint64_t{1} << (width * offset);
-      }
-      std::uint64_t zero = 0;
-      for (unsigned t = 0; t < k(); ++t) {
-        const std::uint64_t differ = read(p.places[t], width * B) ^ wanted;
-        zero |= (differ - ones) & ~differ;  // the highest bit of the lowest field that is zero, and perhaps of fields above
-      }
-      return (zero & ones << (width - 1)) != 0;
-    }
   };
+
+  // The view of the table that is best for its shape.
   template <class Use>
   TAMIS_INLINE auto with_view(Use use) const {
-    if constexpr (Numbering::has_selector) {
-      if (shape_.k == 4 && shape_.b == 1 && shape_.selector == 1) return use(view<4, 1, 2>{*this});
-      if (shape_.k == 4 && shape_.b == 1 && shape_.selector == 2) return use(view<4, 1, 4>{*this});
-      return use(view<0, 0, 0>{*this});
-    } else if constexpr (Numbering::number(1, 0) == 0) {
-      if (shape_.k == 4 && shape_.b == 1) return use(view<4, 1, 1>{*this});
-      return use(view<0, 0, 1>{*this});
-    } else {
-      if (shape_.k == 2 && shape_.b == 4) return use(view<2, 4, 4>{*this});
-      return use(view<0, 0, most_acf_slots>{*this});
-    }
+    if (quick_.way == quick_numbers::impossible) return use(any_view{*this});
+    return with_quick_view(use);
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    return with_view([d](const auto& v) { return v.test(v.locate(d)); });
+    if (quick_.way == quick_numbers::impossible) return contains_slowly(d);
+    return with_quick_view([d](const auto& v) { return v.test(v.locate(d)); });
   }
   TAMIS_INLINE void prefetch(digest d) const {
     with_view([d](const auto& v) { v.prefetch(v.locate(d)); });
@@ -325,12 +281,26 @@ class mirrored_slots {
     }
     TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { keys_.prefetch(place * shape_.b); }
 
-    // Every place of the key of a slot of table `own`, and 1 where it may not go: where it is, and tables that it has left.
-    template <class Visit>
-    TAMIS_INLINE void for_each_place(slot_at at, unsigned own, Visit visit) const {
-      const unsigned closed = keys_.note(index(at)) | 1u << own;
-      mirrored_slots::for_each_place(shape_, bins_, words(at),
-                                     [&](unsigned t, std::uint64_t other) { visit(t, other, closed >> t & 1); });
+    // Every place of the key of a slot of table `own`, and those where the key may go, by their labels: not where it is, and
+    // not in tables that it has left.
+    TAMIS_INLINE labelled_ways ways(slot_at at, unsigned own, std::uint64_t* places) const {
+      const unsigned open = ~(keys_.note(index(at)) | 1u << own);
+      if constexpr (std::is_same_v<Shape, usual_shape>) {
+        if (bins_ <= most_places_by_quarter) {
+          const four_places all(words(at), bins_);
+          all.copy_to(places);
+          const four_values labels = all.read(labels_.data(), 2, 3);
+          const unsigned odd = labels.with_bit<0>() & open;
+          const unsigned high = labels.with_bit<1>() & open;
+          return {~(odd | high) & open & 0xf, odd & ~high, high & ~odd, odd & high};
+        }
+      }
+      labelled_ways found{};
+      mirrored_slots::for_each_place(shape_, bins_, words(at), [&](unsigned t, std::uint64_t place) {
+        places[t] = place;
+        found[labels_[place]] |= std::uint64_t{open >> t & 1} << t;
+      });
+      return found;
     }
     // Where else it could be; with `anywhere` also in tables that it has left.
     template <class Visit>
@@ -351,15 +321,11 @@ class mirrored_slots {
 
    private:
     TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
-    TAMIS_INLINE digest words(slot_at at) const {
-      const digest d = keys_[index(at)];
-      return generation_ == 0 ? d : continuation(d, generation_);
-    }
+    TAMIS_INLINE digest words(slot_at at) const { return words_of(keys_[index(at)], generation_); }
     // One move more than from the nearest of the bins where its key could be.
     void relabel(std::uint64_t place) {
-      unsigned nearest = bin_labels::largest - 1;
-      for_each_other_place({place, 0}, false, [&](std::uint64_t other) { nearest = std::min(nearest, label(other)); });
-      set_label(place, nearest + 1);
+      std::array<std::uint64_t, most_acf_tables> places;
+      set_label(place, guided_search::label_before(ways({place, 0}, table_.table_of(place), places.data())));
     }
 
     Shape shape_;
@@ -398,6 +364,9 @@ class mirrored_slots {
   static void visit(Self& self, Archive& archive) {
     archive(self.shape_.k, self.shape_.b, self.shape_.fingerprint, self.shape_.selector, self.shape_.bins, self.generation_,
             self.values_, self.mirror_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (self.validate_shape()) self.prepare();
+    }
   }
   // The fields agree, and so do the two memories: every key stands in one of its bins, with its own fingerprint.
   status validate() const {
@@ -414,7 +383,27 @@ class mirrored_slots {
 
  private:
   TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
-  TAMIS_INLINE std::uint64_t largest_fingerprint() const { return (std::uint64_t{1} << shape_.fingerprint) - 1; }
+
+  void prepare() {
+    fingerprints_ = slot_fingerprints::of(shape_, by_offset);
+    quick_ = quick_numbers::of(shape_, by_offset);
+  }
+  template <class Use>
+  TAMIS_INLINE auto with_quick_view(Use use) const {
+    if constexpr (by_offset) {
+      return use(quick_bins{quick_, values_.data(), generation_});
+    } else if constexpr (!Numbering::has_selector) {
+      return use(quick_slots<0>{quick_, values_.data(), generation_});
+    } else {
+      if (shape_.selector == 1) return use(quick_slots<1>{quick_, values_.data(), generation_});
+      return use(quick_slots<2>{quick_, values_.data(), generation_});
+    }
+  }
+  // Apart, so that the compiler keeps what the quick way needs in registers.
+  TAMIS_NOINLINE bool contains_slowly(digest d) const {
+    const any_view v{*this};
+    return v.test(v.locate(d));
+  }
 
   // The shape as constants where it is the usual one.
   struct usual_shape {
@@ -468,6 +457,8 @@ class mirrored_slots {
 
   acf_shape shape_;
   std::uint32_t generation_ = 0;
+  slot_fingerprints fingerprints_;
+  quick_numbers quick_;
   packed_array<dynamic_width> values_;
   slot_mirror mirror_;
   bin_labels labels_;  // if searches are guided

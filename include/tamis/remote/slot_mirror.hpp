@@ -4,8 +4,9 @@
 // compute from a fingerprint reads here, on inserts that move keys and after false positives; lookups never do.
 //
 //   fast   │ fp │ fp │ 0  │ fp │ …      f bits each
-//   slow   │ digest, note │ digest, note │ 0 │ …     128 bits each in RAM or in a file that is mapped, and 8 bits for what a
-//                                                    filter wants to remember of a key
+//   slow   │ digest │ digest │ 0 │ digest │ …      128 bits each in RAM or in a file that is mapped
+//          │ note │ note │ 0 │ note │ …              8 bits each, after all digests, for what a filter wants to remember of a
+//          key
 
 #include <algorithm>
 #include <cassert>
@@ -70,32 +71,30 @@ class slot_mirror {
   }
   TAMIS_INLINE void set(std::uint64_t slot, digest d, std::uint8_t note = 0) {
     assert(slot < size_);
-    std::memcpy(bytes_ + slot * slot_bytes, &d, sizeof d);
-    bytes_[slot * slot_bytes + sizeof d] = std::byte{note};
+    std::memcpy(bytes_ + slot * sizeof d, &d, sizeof d);
+    bytes_[size_ * sizeof d + slot] = std::byte{note};
   }
 
   // The slots without their memory: a loop that writes bytes elsewhere does not have to ask the mirror again where they are.
   class view {
    public:
-    explicit view(const std::byte* bytes) : bytes_(bytes) {}
+    view(const std::byte* bytes, std::uint64_t size) : digests_(bytes), notes_(bytes + size * sizeof(digest)) {}
     TAMIS_INLINE digest operator[](std::uint64_t slot) const {
       digest d;
-      std::memcpy(&d, bytes_ + slot * slot_bytes, sizeof d);
+      std::memcpy(&d, digests_ + slot * sizeof d, sizeof d);
       return d;
     }
-    TAMIS_INLINE std::uint8_t note(std::uint64_t slot) const {
-      return std::to_integer<std::uint8_t>(bytes_[slot * slot_bytes + sizeof(digest)]);
-    }
-    // A quarter of the slots stand in two lines.
+    TAMIS_INLINE std::uint8_t note(std::uint64_t slot) const { return std::to_integer<std::uint8_t>(notes_[slot]); }
     TAMIS_INLINE void prefetch(std::uint64_t slot) const {
-      prefetch_read(bytes_ + slot * slot_bytes);
-      prefetch_read(bytes_ + (slot + 1) * slot_bytes - 1);
+      prefetch_read(digests_ + slot * sizeof(digest));
+      prefetch_read(notes_ + slot);
     }
 
    private:
-    const std::byte* bytes_;
+    const std::byte* digests_;
+    const std::byte* notes_;
   };
-  TAMIS_INLINE view all() const { return view(bytes_); }
+  TAMIS_INLINE view all() const { return view(bytes_, size_); }
 
   friend bool operator==(const slot_mirror& a, const slot_mirror& b) {
     return a.place_ == b.place_ && a.size_ == b.size_ && std::equal(a.bytes_, a.bytes_ + a.size_ * slot_bytes, b.bytes_);

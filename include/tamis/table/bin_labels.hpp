@@ -19,7 +19,7 @@ class bin_labels {
   bin_labels() = default;  // there are none
   static result<bin_labels> make(std::uint64_t bins) {
     bin_labels made;
-    TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(divide_up(bins, per_byte)));
+    TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(divide_up(bins, per_byte) + spare_bytes));
     return made;
   }
 
@@ -39,6 +39,9 @@ class bin_labels {
       byte = static_cast<std::uint8_t>((byte & ~(largest << shift(bin))) | label << shift(bin));
     }
 
+    // Packed values of two bits; eight bytes may be read from where any begins.
+    const std::byte* data() const { return reinterpret_cast<const std::byte*>(bytes_); }
+
    private:
     std::uint8_t* bytes_;
   };
@@ -46,6 +49,7 @@ class bin_labels {
 
  private:
   static constexpr std::uint64_t per_byte = 4;
+  static constexpr std::uint64_t spare_bytes = 7;
   TAMIS_INLINE static unsigned shift(std::uint64_t bin) { return static_cast<unsigned>(bin % per_byte) * 2; }
 
   zeroed_array<std::uint8_t> bytes_;

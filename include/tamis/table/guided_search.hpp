@@ -23,15 +23,24 @@
 #include <optional>
 #include <span>
 
-#include "tamis/bits/byte_column.hpp"
 #include "tamis/table/bin_labels.hpp"
 #include "tamis/table/slot_search.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// Ways by their labels: bit i of word l for way i with label l.
+using labelled_ways = std::array<std::uint64_t, bin_labels::largest + 1>;
+
 class guided_search {
  public:
   static constexpr unsigned most_levels = 16;
+
+  // The label of a bin whose key could go there: one more than the least.
+  TAMIS_INLINE static unsigned label_before(const labelled_ways& ways) {
+    static_assert(bin_labels::largest == 3);
+    const auto any = [&](unsigned label) { return static_cast<unsigned>(ways[label] != 0); };
+    return 1 + static_cast<unsigned>(std::countr_zero(any(0) | any(1) << 1 | 4));
+  }
 
   // As slot_search::make_room, and never by moves that the table would rather not make. The roots are one place for every
   // table, or slot_search::nowhere.
@@ -40,30 +49,33 @@ class guided_search {
     for (const std::uint64_t root : roots) {
       if (root != slot_search::nowhere) table.prefetch_keys(root);
     }
-    labels_.fill(no_way);
+    labelled_ways ways{};
     for (unsigned t = 0; t < roots.size(); ++t) {
       if (roots[t] == slot_search::nowhere) continue;
       if (const auto offset = table.empty_offset(roots[t])) return slot_at{roots[t], *offset};
       places_[t] = roots[t];
-      labels_[t] = static_cast<std::uint8_t>(std::max(1u, table.label(roots[t])));
+      ways[std::max(1u, table.label(roots[t]))] |= std::uint64_t{1} << t;
     }
     for (unsigned level = 0; level < most_levels; ++level) {
-      const unsigned count = choose(table, level);
+      const unsigned count = choose(table, level, ways);
+      ways = {};
       for (unsigned n = 0; n < count; ++n) {
         for (unsigned offset = 0; offset < table.b(); ++offset) {
           const unsigned first = (n * table.b() + offset) * table.k();
-          if (read(table, nodes_[level][n], offset, first) != 0) continue;
-          for (unsigned way = first; way < first + table.k(); ++way) {
-            if (labels_[way] != 0) continue;
-            const auto empty = table.empty_offset(places_[way]);
-            if (empty && is_chain(table, level, way, avoided)) {
-              const slot_at freed = move_along(table, level, way, *empty, log);
+          labelled_ways here = read(table, nodes_[level][n], offset, first);
+          for (; here[0] != 0; here[0] &= here[0] - 1) {
+            const auto t = static_cast<unsigned>(std::countr_zero(here[0]));
+            const auto empty = table.empty_offset(places_[first + t]);
+            if (empty && is_chain(table, level, first + t, avoided)) {
+              const slot_at freed = move_along(table, level, first + t, *empty, log);
               if (table.b() == 1) relabel(table, freed.place, roots);
               return freed;
             }
-            labels_[way] = empty ? no_way : 1;
-            if (!empty) table.set_label(places_[way], 1);
+            if (empty) continue;
+            here[1] |= std::uint64_t{1} << t;
+            table.set_label(places_[first + t], 1);
           }
+          for (unsigned label = 1; label <= bin_labels::largest; ++label) ways[label] |= here[label] << first;
         }
       }
     }
@@ -73,43 +85,39 @@ class guided_search {
  private:
   static constexpr unsigned side_by_side = 8;
   static constexpr unsigned most_ways = 64;  // that the keys of a level have
-  static constexpr std::uint8_t no_way = 255;
 
   struct node {
     std::uint64_t place;
     unsigned from;  // the way that led here: (node of the level above · b + slot) · k + table, of roots their table
   };
 
-  // The places with the smallest labels go on to this level.
+  // The places with the smallest labels go on to this level. Usually as many as may, which the processor foresees.
   template <class Table>
-  TAMIS_INLINE unsigned choose(const Table& table, unsigned level) {
+  TAMIS_INLINE unsigned choose(const Table& table, unsigned level, labelled_ways ways) {
     const unsigned most = std::min(side_by_side, most_ways / (table.k() * table.b()));
-    unsigned count = 0;
-    for (unsigned label = 1; label <= bin_labels::largest && count != most; ++label) {
-      std::uint64_t ways = equal_bytes(labels_.data(), static_cast<std::uint8_t>(label));
-      for (; ways != 0 && count != most; ways &= ways - 1) {
-        const auto way = static_cast<unsigned>(std::countr_zero(ways));
-        table.prefetch_keys(places_[way]);
-        nodes_[level][count++] = {places_[way], way};
-      }
+    for (unsigned count = 0; count < most; ++count) {
+      const std::uint64_t far = ways[2] != 0 ? ways[2] : ways[3];
+      const std::uint64_t near = ways[1] != 0 ? ways[1] : far;
+      if (near == 0) return count;
+      const auto way = static_cast<unsigned>(std::countr_zero(near));
+      for (std::uint64_t& left : ways) left &= ~(near & (~near + 1));
+      table.prefetch_keys(places_[way]);
+      nodes_[level][count] = {places_[way], way};
     }
-    labels_.fill(no_way);
-    return count;
+    return most;
   }
 
-  // Where else the key of a slot could be, from way `first` on. Returns the least label, and corrects that of the bin.
+  // Where else the key of a slot could be, from way `first` on. Corrects the label of the bin.
   template <class Table>
-  TAMIS_INLINE unsigned read(Table& table, const node n, unsigned offset, unsigned first) {
-    unsigned nearest = (offset == 0 ? bin_labels::largest : table.label(n.place)) - 1;
-    table.for_each_place({n.place, offset}, n.from % table.k(), [&](unsigned t, std::uint64_t other, unsigned closed) {
-      const unsigned label = table.label(other) | ((0 - closed) & no_way);
-      nearest = label < nearest ? label : nearest;
-      table.prefetch_keys(label <= 1 ? other : n.place);  // those will go on; the rest is asked for when it is chosen
-      places_[first + t] = other;
-      labels_[first + t] = static_cast<std::uint8_t>(label);
-    });
-    table.set_label(n.place, nearest + 1);
-    return nearest;
+  TAMIS_INLINE labelled_ways read(Table& table, const node n, unsigned offset, unsigned first) {
+    const labelled_ways ways = table.ways({n.place, offset}, n.from % table.k(), &places_[first]);
+    for (std::uint64_t next = ways[1]; next != 0;
+         next &= next - 1) {  // those will go on; the rest is asked for when it is chosen
+      table.prefetch_keys(places_[first + static_cast<unsigned>(std::countr_zero(next))]);
+    }
+    const unsigned label = label_before(ways);
+    table.set_label(n.place, offset == 0 ? label : std::min(label, table.label(n.place)));
+    return ways;
   }
 
   // Calls `visit` with the slots whose keys would move, the last one first.
@@ -159,8 +167,7 @@ class guided_search {
     table.set_label(place, nearest + 1);
   }
 
-  std::array<std::uint64_t, most_ways> places_;
-  std::array<std::uint8_t, most_ways> labels_;  // of the places
+  std::array<std::uint64_t, most_ways> places_;  // where the ways of a level lead
   std::array<std::array<node, side_by_side>, most_levels> nodes_;
 };
 

@@ -1,0 +1,55 @@
+#pragma once
+
+// The fingerprints of a key in an adaptive cuckoo filter, which may have several: by selector or by the slot's offset in its
+// bin. They are parts of words that are made of the key's digest, several to a word where they are short:
+//
+//   one or two, up to 32 bits     │     32 bits     │     32 bits     │
+//   more, up to 16 bits           │  16  │  16  │  16  │  16  │
+//   longer                        │              64 bits              │
+//
+// A part times 2^f - 1 gives a fingerprint from 1 to 2^f - 1: 0 is an empty slot. Where the slot has a selector other than 0
+// it is not empty anyway, and the lowest bits of the part serve as they are.
+
+#include <cstdint>
+
+#include "tamis/bits/word.hpp"
+#include "tamis/hash/key_words.hpp"
+#include "tamis/hash/place.hpp"
+#include "tamis/math/acf.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+// The lower or the upper half of a word.
+TAMIS_INLINE constexpr std::uint64_t half_of(std::uint64_t word, unsigned half) {
+  return half == 0 ? static_cast<std::uint32_t>(word) : word >> 32;
+}
+// As `reduce` of hash/place.hpp, by the given number of bits, at most 32.  Requires: places <= 2^32.
+TAMIS_INLINE constexpr std::uint64_t short_reduce_by(unsigned bits, std::uint64_t fraction, std::uint64_t places) {
+  return fraction * places >> bits;
+}
+
+struct slot_fingerprints {
+  unsigned part_bits = 64;
+  std::uint64_t largest = 1;
+  bool by_selector = false;
+
+  static slot_fingerprints of(const acf_shape& shape, bool by_offset) {
+    const unsigned count = by_offset ? shape.b : 1u << shape.selector;
+    const unsigned wanted = count <= 2 ? 32 : 16;
+    return {shape.fingerprint <= wanted ? wanted : 64, low_mask(shape.fingerprint), shape.selector != 0};
+  }
+
+  // The word that this and perhaps other fingerprints are parts of.
+  TAMIS_INLINE static std::uint64_t word(digest words, unsigned which) { return key_word(words, most_acf_tables + which); }
+
+  TAMIS_INLINE std::uint64_t operator()(digest words, unsigned number) const {
+    const unsigned parts = 64 / part_bits;
+    const std::uint64_t part = word(words, number / parts) >> (number % parts * part_bits) & low_mask(part_bits);
+    if (by_selector && number != 0) return part & largest;
+    return 1 + (part_bits == 64 ? reduce(part, largest) : short_reduce_by(part_bits, part, largest));
+  }
+
+  friend bool operator==(const slot_fingerprints&, const slot_fingerprints&) = default;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
