@@ -134,7 +134,8 @@ double occupied_class_rate(double classes, double keys) {
 }
 
 double cuckoo_rate(double buckets, unsigned width, double keys) {
-  return occupied_class_rate(buckets / 2 * (std::exp2(width) - 1.0), keys);
+  const double words = std::exp2(63);  // 2^64 hash words, two for each pair of a bucket and a fingerprint
+  return occupied_class_rate(std::min(buckets / 2 * (std::exp2(width) - 1.0), words), keys);
 }
 
 result<unsigned> cuckoo_width(double fpr) { return narrowest(fpr, cuckoo_widths, full_cuckoo_rate); }

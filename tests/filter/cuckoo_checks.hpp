@@ -58,8 +58,8 @@ template <class F>
 void check_copies() {
   for (const unsigned width : {6u, 12u, 16u, 17u, 25u, 32u}) {
     SCOPED_TRACE(width);
-    F f = make_of_width<F>(20000, width);
-    const std::vector<digest> others = random_digests(14000, fingerprint_seed + width);
+    F f = make_of_width<F>(200'000, width);
+    const std::vector<digest> others = random_digests(140'000, fingerprint_seed + width);
     for (const digest d : others) ASSERT_EQ(f.insert(d), insert_result::inserted);
     const digest repeated = random_digests(1, fingerprint_seed)[0];
     const std::uint64_t look_alikes = f.count(repeated);

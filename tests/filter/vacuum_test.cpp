@@ -29,7 +29,7 @@ TEST(vacuum, the_other_bucket_of_the_other_bucket_is_the_first) {
     const chunk_addressing addressing(buckets);
     ASSERT_TRUE(addressing.fits(buckets).ok()) << addressing.fits(buckets).message();
     for (int i = 0; i < 100; ++i) {
-      const std::uint64_t first = addressing.first({random(), random()});
+      const std::uint64_t first = addressing.first(random()).bucket;
       const std::uint64_t fingerprint = 1 + random.below(0xffffffffu);
       const std::uint64_t second = addressing.second(first, fingerprint);
       ASSERT_TRUE(first < buckets && second < buckets && first != second);

@@ -23,6 +23,7 @@ class additive_addressing {
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
       .options = cuckoo_options,
+      .version = 2,  // 1 took fingerprints from the digest's second word
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }
@@ -30,7 +31,7 @@ class additive_addressing {
   additive_addressing() = default;
   explicit additive_addressing(std::uint64_t m) : half_(m / 2) {}
 
-  TAMIS_INLINE std::uint64_t first(digest d) const { return short_reduce(d.high, half_); }
+  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return reduce_with_rest(word, half_); }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     const std::uint64_t sum = first + distance(fingerprint);
     return sum < half_ ? sum + half_ : sum;

@@ -23,6 +23,7 @@ class xor_addressing {
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
       .options = cuckoo_options,
+      .version = 2,  // 1 took fingerprints from the digest's second word
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::bit_ceil(std::max<std::uint64_t>(m, 2)); }
@@ -30,7 +31,7 @@ class xor_addressing {
   xor_addressing() = default;
   explicit xor_addressing(std::uint64_t m) : shift_(static_cast<std::uint32_t>(std::countl_zero(m) + 1)) {}
 
-  TAMIS_INLINE std::uint64_t first(digest d) const { return d.high >> shift_; }
+  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return {word >> shift_, word << ((0 - shift_) & 63)}; }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     return alternate(first, fingerprint);
   }

@@ -5,17 +5,20 @@
 // and the fingerprint, so that a fingerprint can be moved although its key is gone.
 //
 //   digest.high ──► first bucket ◄── fingerprint ──► second bucket
-//                   ┌────┬────┬────┬────┐            ┌────┬────┬────┬────┐
-//                   │ a7 │    │ 3c │    │            │ a7 │ 11 │ f0 │ 5e │       0 = empty
-//                   └────┴────┴────┴────┘            └────┴────┴────┴────┘
-//   digest.low  ──► fingerprint, 1 to 2^f - 1
+//        │          ┌────┬────┬────┬────┐            ┌────┬────┬────┬────┐
+//        │          │ a7 │    │ 3c │    │            │ a7 │ 11 │ f0 │ 5e │       0 = empty
+//        ▼          └────┴────┴────┴────┘            └────┴────┴────┴────┘
+//   following bits ──► fingerprint, 1 to 2^f - 1
+//
+// One word of the digest is enough for both, and a compiler that sees the hash leaves out the other one. In tables of 2^33
+// buckets and more it leaves less than 32 bits to a fingerprint; the rate says so (math/cuckoo.hpp).
 //
 // The filters differ only in where the two buckets are. That is their addressing:
 //
 //   static constexpr filter_info info
 //   static std::uint64_t allowed(m)            the smallest number of buckets from m on that it can work with
 //   explicit addressing(m)
-//   first(digest) → bucket                     uniform
+//   first(word) → bucket, following bits       uniform
 //   second(first, fingerprint) → bucket        for a bucket that `first` gave; never the same bucket
 //   alternate(bucket, fingerprint) → bucket    for either bucket: the other one
 //   visit, fits(m) → status                    saved, and checked when it is loaded
@@ -37,8 +40,10 @@ inline constexpr option_info cuckoo_options[] = {
 
 // A fingerprint's hash, to be reduced to a range. Not linear in the fingerprint: with f·C instead, the sums and differences of
 // additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95).
+// The square of a product with a short constant: two multiplications, and nothing to load.
 TAMIS_INLINE constexpr std::uint64_t fingerprint_hash(std::uint64_t fingerprint) {
-  return fingerprint * fingerprint * 0x9e3779b97f4a7c15u;
+  const std::uint64_t product = fingerprint * 0x6a09'e667;
+  return product * product;
 }
 
 // As reduce(). GCC takes `mul` for it and moves what is in its two registers out of the way and back; `mulx` needs one of them.
@@ -52,8 +57,26 @@ TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t pl
 #endif
 }
 
+// A bucket, and the bits of the word that follow those which chose it.
+struct first_bucket {
+  std::uint64_t bucket;
+  std::uint64_t rest;
+};
+TAMIS_INLINE first_bucket reduce_with_rest(std::uint64_t fraction, std::uint64_t places) {
+#if TAMIS_HAS_AVX2
+  first_bucket made;
+  asm("mulx %2, %1, %0" : "=r"(made.bucket), "=r"(made.rest) : "rm"(fraction), "d"(places));
+  return made;
+#else
+  const wide_product product = multiply_wide(fraction, places);
+  return {product.high, product.low};
+#endif
+}
+
 // Uniform over 1 to 2^width - 1: 0 means empty.
-TAMIS_INLINE std::uint64_t nonzero_fingerprint(digest d, std::uint64_t largest) { return 1 + short_reduce(d.low, largest); }
+TAMIS_INLINE std::uint64_t nonzero_fingerprint(std::uint64_t fraction, std::uint64_t largest) {
+  return 1 + short_reduce(fraction, largest);
+}
 
 template <class Addressing>
 class cuckoo_filter {
@@ -130,9 +153,9 @@ class cuckoo_filter {
   template <class Table>
   struct view {
     TAMIS_INLINE probe locate(digest d) const {
-      const std::uint64_t fingerprint = nonzero_fingerprint(d, table.lanes().slot_mask());
-      const std::uint64_t first = addressing.first(d);
-      return {first, addressing.second(first, fingerprint), fingerprint};
+      const first_bucket first = addressing.first(d.high);
+      const std::uint64_t fingerprint = nonzero_fingerprint(first.rest, table.lanes().slot_mask());
+      return {first.bucket, addressing.second(first.bucket, fingerprint), fingerprint};
     }
     TAMIS_INLINE void prefetch(const probe& p) const {
       table.prefetch(p.first);

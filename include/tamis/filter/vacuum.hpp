@@ -29,6 +29,7 @@ class chunk_addressing {
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
       .options = cuckoo_options,
+      .version = 2,  // 1 took fingerprints from the digest's second word
   };
 
   static std::uint64_t allowed(std::uint64_t m) {
@@ -42,7 +43,7 @@ class chunk_addressing {
     for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = vacuum_chunk(m, i) - 1;
   }
 
-  TAMIS_INLINE std::uint64_t first(digest d) const { return reduce(d.high, buckets_); }
+  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return reduce_with_rest(word, buckets_); }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     return alternate(first, fingerprint);
   }

@@ -31,7 +31,8 @@ double occupied_class_rate(double classes, double keys);
 inline constexpr double cuckoo_load = 0.95;  // sigma of the ASCF paper: filled so far when it holds its capacity
 
 // Rate with fingerprints from 2^f - 1 values (equation 4 of the ASCF paper, whose 8 slots are filled to load keys / 4 m):
-// a bucket and a fingerprint determine the pair of buckets, and every pair has two buckets, so there are m/2 (2^f - 1) classes.
+// a bucket and a fingerprint determine the pair of buckets, and every pair has two buckets, so there are m/2 (2^f - 1) classes;
+// but not more than 2^63, since both come from one word of 64 bits.
 double cuckoo_rate(double buckets, unsigned width, double keys);
 
 // The narrowest fingerprint that keeps the rate at full load (equation 5: log2(8 / eps), rounded up). An error if 32 bits do

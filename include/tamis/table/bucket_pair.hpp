@@ -94,12 +94,13 @@ class vector_pair {
       const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(first));
       const __m128i both = _mm_castpd_si128(_mm_loadh_pd(low, reinterpret_cast<const double*>(second)));
       if constexpr (Width == 16) return both;
-      // Each lane gets the two bytes that its slot is in; even slots begin at bit 0 of them, odd ones at bit 4.
+      // Each lane gets the two bytes that its slot is in; even slots begin at bit 0 of them, odd ones at bit 4, and stay there.
       const __m128i bytes = _mm_shuffle_epi8(both, _mm_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 8, 9, 9, 10, 11, 12, 12, 13));
-      return _mm_srli_epi16(_mm_mullo_epi16(bytes, _mm_setr_epi16(16, 1, 16, 1, 16, 1, 16, 1)), 4);
+      return _mm_and_si128(bytes, _mm_set1_epi32(static_cast<int>(0xfff0'0fffu)));
     }
   }
   TAMIS_INLINE static __m128i everywhere(std::uint64_t fingerprint) {
+    if constexpr (Width == 12) return _mm_set1_epi32(static_cast<int>(fingerprint << 20 | fingerprint));
     const __m128i low = _mm_cvtsi32_si128(static_cast<int>(fingerprint));
     return Width == 8 ? _mm_broadcastb_epi8(low) : _mm_broadcastw_epi16(low);
   }
