@@ -6,19 +6,14 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <new>
 #include <string_view>
-#include <vector>
 
+#include "part_pool.hpp"
 #include "tamis/base/prepared_memory.hpp"
 
 namespace tamis {
 namespace {
-
-constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
-constexpr std::uint64_t map_from_bytes = 2 * huge_page_bytes;  // below, the allocator's own pages do as well
 
 std::uint64_t machine_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -28,108 +23,6 @@ std::uint64_t machine_memory() {
 }
 
 constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { return divide_up(bytes, unit) * unit; }
-
-// Maps a little more than needed and gives back what stands before and after the part that is aligned to `unit`.
-void* map_aligned(std::uint64_t bytes, std::uint64_t unit = huge_page_bytes) {
-  const std::uint64_t wanted = bytes + unit;
-  void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
-  const auto start = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::uintptr_t aligned = round_up(start, unit);
-  if (aligned != start) munmap(mapped, aligned - start);
-  const std::uint64_t behind = start + wanted - (aligned + bytes);
-  if (behind != 0) munmap(reinterpret_cast<void*>(aligned + bytes), behind);
-  auto* memory = reinterpret_cast<void*>(aligned);
-#ifdef MADV_HUGEPAGE
-  madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without huge pages everything still works
-#endif
-  return memory;
-}
-
-// Tables of many parts, each too small for huge pages of its own: the parts share regions of huge pages. Freed parts are used
-// again for others of their size; a region without parts is given back.
-class part_pool {
- public:
-  // Nothing while all parts together are small: then the allocator's own pages do as well.
-  void* allocate(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (in_use_ + bytes < map_from_bytes) return nullptr;
-    void* part = take_free(bytes);
-    if (part == nullptr) part = take_fresh(bytes);
-    ++parts_[region_of(part)];
-    in_use_ += bytes;
-    return part;
-  }
-  void note_outside(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    in_use_ += bytes;
-  }
-  void add_spare(void* region) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(reinterpret_cast<std::uintptr_t>(region));
-  }
-  // False if the part is none of the pool's.
-  bool release(void* part, std::uint64_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    in_use_ -= bytes;
-    const auto region = parts_.find(region_of(part));
-    if (region == parts_.end()) return false;
-    if (--region->second == 0 && region->first != current_) {
-      give_back(region->first);
-      parts_.erase(region);
-    } else {
-      try {
-        free_[bytes].push_back(part);
-      } catch (const std::bad_alloc&) {
-        // The part stays unused until its region goes.
-      }
-    }
-    return true;
-  }
-
-  static constexpr std::uint64_t region_bytes = 4 * huge_page_bytes;
-
- private:
-  static std::uintptr_t region_of(const void* part) {
-    return reinterpret_cast<std::uintptr_t>(part) & ~(static_cast<std::uintptr_t>(region_bytes) - 1);
-  }
-
-  void* take_free(std::uint64_t bytes) {
-    const auto free = free_.find(bytes);
-    if (free == free_.end() || free->second.empty()) return nullptr;
-    void* part = free->second.back();
-    free->second.pop_back();
-    std::memset(part, 0, bytes);
-    return part;
-  }
-  void* take_fresh(std::uint64_t bytes) {
-    if (current_ == 0 || used_ + bytes > region_bytes) {
-      if (const auto full = parts_.find(current_); full != parts_.end() && full->second == 0) {
-        give_back(current_);
-        parts_.erase(full);
-      }
-      if (spare_.empty()) spare_.push_back(reinterpret_cast<std::uintptr_t>(map_aligned(region_bytes, region_bytes)));
-      current_ = spare_.back();
-      spare_.pop_back();
-      used_ = 0;
-    }
-    void* part = reinterpret_cast<void*>(current_ + used_);
-    used_ += bytes;
-    return part;
-  }
-  void give_back(std::uintptr_t region) noexcept {
-    for (auto& [bytes, parts] : free_) std::erase_if(parts, [region](void* part) { return region_of(part) == region; });
-    munmap(reinterpret_cast<void*>(region), region_bytes);
-  }
-
-  std::mutex mutex_;
-  std::uint64_t in_use_ = 0;
-  std::uintptr_t current_ = 0;  // the region that fresh parts come from, and how much of it they have
-  std::uint64_t used_ = 0;
-  std::vector<std::uintptr_t> spare_;                 // regions that were prepared
-  std::map<std::uintptr_t, std::uint64_t> parts_;     // in use, per region
-  std::map<std::uint64_t, std::vector<void*>> free_;  // per size
-};
 
 constexpr std::uint64_t least_part_bytes = 1024;
 constexpr std::uint64_t most_part_bytes = huge_page_bytes / 2;
@@ -146,7 +39,12 @@ part_pool& parts() {
   return *pool;
 }
 
+thread_local bool may_wait = true;
+
 }  // namespace
+
+no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
+no_waiting::~no_waiting() { may_wait = before_; }
 
 result<void*> allocate_zeroed(std::uint64_t bytes) {
   const std::uint64_t limit = machine_memory();
@@ -156,7 +54,7 @@ result<void*> allocate_zeroed(std::uint64_t bytes) {
   if (bytes >= map_from_bytes) return map_aligned(round_up(bytes, huge_page_bytes));
   const std::uint64_t rounded = round_up(bytes, cache_line_bytes);
   if (is_part(rounded)) {
-    if (void* part = parts().allocate(rounded)) return part;
+    if (void* part = parts().allocate(rounded, may_wait)) return part;
   }
   void* memory = std::aligned_alloc(cache_line_bytes, rounded);
   if (memory == nullptr) throw std::bad_alloc();
@@ -176,11 +74,7 @@ void release_zeroed(void* memory, std::uint64_t bytes) noexcept {
 
 void prepare_small_tables(std::uint64_t bytes) {
   if (!pools_parts) return;
-  for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) {
-    void* region = map_aligned(part_pool::region_bytes, part_pool::region_bytes);
-    for (std::uint64_t at = 0; at < part_pool::region_bytes; at += 4096) static_cast<volatile char*>(region)[at] = 0;
-    parts().add_spare(region);
-  }
+  for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) parts().prepare();
 }
 
 std::string format_bytes(std::uint64_t bytes) {

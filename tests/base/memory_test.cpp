@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -122,6 +123,59 @@ TEST(zeroed_array, parts_of_prepared_memory_need_no_page_faults) {
   const long before = faults();
   take(8u << 20);
   EXPECT_LE(faults() - before, 3);  // the bookkeeping may need one
+}
+
+// Whoever must not wait gets small pages until a thread has found a large one; then parts come without any page fault.
+TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "parts are allocated one by one under this sanitizer";
+#endif
+  const auto faults = [] {
+    rusage used{};
+    getrusage(RUSAGE_THREAD, &used);
+    return used.ru_minflt;
+  };
+  constexpr std::uint64_t part = 20'000;  // five small pages
+  const no_waiting here;
+  std::vector<zeroed_array<std::uint8_t>> parts;
+  parts.reserve(100'000);
+  unsigned without_faults = 0;
+  for (unsigned taken = 0; taken < 20'000 && without_faults < 20; ++taken) {
+    const long before = faults();
+    parts.push_back(zeroed_array<std::uint8_t>::make(part).value());
+    ASSERT_TRUE(std::all_of(parts.back().begin(), parts.back().end(), [](std::uint8_t b) { return b == 0; }));
+    std::fill(parts.back().begin(), parts.back().end(), static_cast<std::uint8_t>(taken));
+    without_faults = faults() == before ? without_faults + 1 : 0;
+    if (taken > 300) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // 6 MB
+  }
+  EXPECT_EQ(without_faults, 20u);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto mark = static_cast<std::uint8_t>(i);
+    ASSERT_TRUE(std::all_of(parts[i].begin(), parts[i].end(), [mark](std::uint8_t b) { return b == mark; })) << i;
+  }
+}
+
+TEST(zeroed_array, parts_without_waiting_are_made_by_many_threads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (std::uint8_t t = 1; t <= 4; ++t) {
+    threads.emplace_back([t, &wrong] {
+      const no_waiting outer;
+      std::vector<zeroed_array<std::uint8_t>> mine;
+      for (std::uint64_t step = 0; step < 400; ++step) {
+        if (step % 7 == 0) const no_waiting inner;
+        mine.push_back(zeroed_array<std::uint8_t>::make(1024 + 4096 * (step % 50)).value());
+        for (const std::uint8_t b : mine.back()) wrong += b != 0;
+        std::fill(mine.back().begin(), mine.back().end(), t);
+        if (step % 3 == 0) {
+          for (const std::uint8_t b : mine.front()) wrong += b != t;
+          mine.erase(mine.begin());
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(zeroed_array, copies_are_independent) {

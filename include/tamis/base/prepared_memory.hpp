@@ -11,4 +11,17 @@ namespace tamis {
 // it too 5 to 10 ms. May be called at any time from any thread; the memory is kept until tables have used it.
 void prepare_small_tables(std::uint64_t bytes);
 
+// While it lives, small tables that this thread makes take no huge page that has not been found yet. The next one is found by a
+// thread that lives as long as that takes; tables that come before it is ready stand on small pages.
+class no_waiting {
+ public:
+  no_waiting() noexcept;
+  no_waiting(const no_waiting&) = delete;
+  no_waiting& operator=(const no_waiting&) = delete;
+  ~no_waiting();
+
+ private:
+  bool before_;
+};
+
 }  // namespace tamis

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/base/prepared_memory.hpp"
 #include "tamis/filter/cell_group.hpp"
 #include "tamis/filter/concepts.hpp"
 #include "tamis/filter/evergreen_shape.hpp"
@@ -182,6 +183,7 @@ class evergreen {
     return insert_result::inserted;
   }
   TAMIS_NOINLINE bool insert_growing(digest d, const remote_ref* stored) {
+    const no_waiting for_pages;
     while (true) {
       const address a = forest_.locate(d);
       prefix_segment& segment = forest_[a];

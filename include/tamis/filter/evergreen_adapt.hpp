@@ -38,7 +38,10 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
       group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
     }
     const std::uint64_t after = group.slots_after(segment);
-    if (after > adapt_limit(segment) && after > segment.used() && grow(a.at, &stored, nullptr)) continue;
+    if (after > adapt_limit(segment) && after > segment.used()) {
+      const no_waiting for_pages;
+      if (grow(a.at, &stored, nullptr)) continue;
+    }
     if (!write(a.at, group, segment.table().slots())) {
       if (forest_.widen(a.at)) continue;  // no room for the runs at the segment's end
       return adapt_result::unfixable;
