@@ -133,8 +133,9 @@ TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::
   const auto half = [&](unsigned i) -> std::uint64_t {
     const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
     const __m256i ignored = _mm256_xor_si256(here, _mm256_add_epi8(here, _mm256_set1_epi8(-1)));
-    const __m256i differ = _mm256_andnot_si256(ignored, _mm256_xor_si256(here, wanted));
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(differ, _mm256_setzero_si256())));
+    const __m256i differ =
+        _mm256_xor_si256(here, wanted);  // nowhere but in `ignored`, whose ones are its last bits: at most that
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(differ, ignored), ignored)));
   };
   return half(0) | half(1) << 32;
 #elif defined(__SSE2__)

@@ -48,7 +48,7 @@ class prefix_forest {
     std::uint64_t beyond;  // the next 64 bits
   };
   TAMIS_INLINE probe probe_for(digest d) const {
-    const stream_places::found found = places_.locate(d, segments_.fine_bits());
+    const stream_places::found found = places_.locate(d, segments_.fine_bits(), segments_.fine_places());
     return {&segments_.view(segments_.at_of(found.place)), found.place, found.following};
   }
 

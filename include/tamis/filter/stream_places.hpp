@@ -45,10 +45,10 @@ class stream_places {
     std::uint64_t place;      // the root, then the first `bits` bits of the stream
     std::uint64_t following;  // the next 64
   };
-  // Requires: roots << bits < 2^63.
-  TAMIS_INLINE constexpr found locate(digest d, unsigned bits) const {
+  // Requires: places == roots << bits < 2^63.
+  TAMIS_INLINE constexpr found locate(digest d, unsigned bits, std::uint64_t places) const {
     if (flat_) return locate_flat(d, bits);
-    const placed p = place_of(d, roots_ << bits);
+    const placed p = place_of(d, places);
     return {p.place, p.rest.high};
   }
 

@@ -58,15 +58,22 @@ class run_search {
   }
   // Requires: the header of the quotient's block.
   TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
-    const std::uint64_t block = quotient / block_slots;
-    const auto i = static_cast<unsigned>(quotient % block_slots);
-    const unsigned rank = popcount(header.occupied & low_mask(i + 1)) - 1;  // without meaning if the quotient has no run
-    const std::uint64_t pair = select_pair(header.bounds(), rank % word_bits);
+    const near_slots found = find_in_block(header, quotient % block_slots);
+    return {quotient / block_slots, found.slots, found.leaving < 0};
+  }
+  // The same where the block is known: `i` is the quotient's number in it. In blocks of 64, only its last six bits count.
+  struct near_slots {
+    std::uint64_t slots;
+    std::int64_t leaving;  // below 0: more of the run may follow
+  };
+  TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
+    const std::uint64_t up_to = header.occupied << (~i % word_bits);  // its sign: has the quotient a run?
+    const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);
-    const std::uint64_t occupied = header.occupied >> i & 1;
-    const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << i) & (~occupied + 1) & low_mask(block_slots);
-    return {block, run, (occupied & static_cast<std::uint64_t>(end == 0)) != 0};
+    const auto occupied = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
+    const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << (i % word_bits)) & occupied & low_mask(block_slots);
+    return {run, end == 0 ? static_cast<std::int64_t>(up_to) : 0};
   }
 
   // The run of a quotient; empty if it has none.

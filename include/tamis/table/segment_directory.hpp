@@ -20,67 +20,75 @@ namespace tamis::inline TAMIS_LEVEL {
 // word can hold: the root, then `fine_bits` bits of the stream, of which cell and payload are cut out.
 struct segment_view {
   const std::uint8_t* headers = nullptr;
-  const std::uint8_t* slots = nullptr;   // the first eight bits of each
-  const std::byte* rests = nullptr;      // the other bits
+  const std::uint8_t* slots = nullptr;   // the first eight bits of each; none: lookups have to ask the segment
   const std::uint64_t* marks = nullptr;  // where elders may be; none: no elders
-  prefix_segment* segment = nullptr;
+  std::uint16_t last_block = 0;
   std::uint8_t cell_shift = 0;     // bits of a fine place behind the cell
+  std::uint8_t byte_shift = 0;     // bits of it behind the first eight of the payload
   std::uint8_t payload_shift = 0;  // bits of it behind the first `width` of the payload
   std::uint8_t cell_bits = 0;
   std::uint8_t width = 0;
-  bool plain = false;  // slots of eight bits or more, and the fine place has that many bits of the payload
+  const std::byte* rests = nullptr;  // the other bits
+  prefix_segment* segment = nullptr;
 
   static segment_view of(prefix_segment& s, unsigned fine_bits) {
     assert(s.place_bits() < fine_bits);
     const unsigned behind = fine_bits - s.place_bits();
     const unsigned width = s.table().width();
-    const bool plain = 8 <= width && width <= behind;
+    // Slots of eight bits or more, of which the fine place has all, and whole blocks of cells.
+    const bool plain = 8 <= width && width <= behind && s.cell_bits() >= 6;
     return {s.table().header_bytes(),
             plain ? s.table().values().low_bytes() : nullptr,
-            s.table().values().rest_bytes(),
             s.marks(),
-            &s,
+            static_cast<std::uint16_t>((s.cells() - 1) / 64),
             static_cast<std::uint8_t>(behind),
+            static_cast<std::uint8_t>(behind - std::min(behind, 8u)),
             static_cast<std::uint8_t>(behind - std::min(behind, width)),
             static_cast<std::uint8_t>(s.cell_bits()),
             static_cast<std::uint8_t>(width),
-            plain};
+            s.table().values().rest_bytes(),
+            &s};
   }
   friend bool operator==(const segment_view&, const segment_view&) = default;
 
   TAMIS_INLINE std::uint64_t cell_of(std::uint64_t place) const { return place >> cell_shift & low_mask(cell_bits); }
+  TAMIS_INLINE std::uint64_t block_of(std::uint64_t place) const { return place >> cell_shift >> 6 & last_block; }
   // The 64 bits of the stream behind the cell; `beyond`: those behind the fine place.
   TAMIS_INLINE std::uint64_t following(std::uint64_t place, std::uint64_t beyond) const {
     return place << (64 - cell_shift) | beyond >> cell_shift;
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t place) const {
-    const std::uint64_t block = cell_of(place) / 64;
+    const std::uint64_t block = block_of(place);
     prefetch_read(headers + block * block_headers<false>::bytes_each);
-    if (plain) prefetch_read(slots + block * 64);
+    if (slots != nullptr) prefetch_read(slots + block * 64);
   }
   // What a change touches besides: slots up to the next free one move.
   TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
     prefetch(place);
-    if (plain) prefetch_read(slots + (cell_of(place) / 64 + 1) * 64);
+    if (slots != nullptr) prefetch_read(slots + (block_of(place) + 1) * 64);
     prefetch_read(segment);
-    if (rests != nullptr) prefetch_read(rests + cell_of(place) / 64 * 8 * (width < 8u ? width : width - 8u));
+    if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 8u ? width : width - 8u));
   }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
-    if (!plain) return contains_slowly(place, beyond);
-    const std::uint64_t cell = cell_of(place);
-    const auto run = rank_select<>::find_near(block_headers<false>::read(headers, cell / 64), cell);
-    const auto first_bits = static_cast<std::uint8_t>(place >> (cell_shift - 8));
-    const std::uint64_t near = agree_above_last_one(slots + run.block * 64, first_bits) & run.slots;
-    if (near == 0) return run.leaves ? next_contains(place, beyond) : is_marked(cell) && contains_slowly(place, beyond);
+    if (slots == nullptr) return contains_slowly(place, beyond);
+    const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
+    const auto first_bits = static_cast<std::uint8_t>(fine);
+    const std::uint64_t block = fine >> 14 & last_block;
+    const auto run = rank_select<>::find_in_block(block_headers<false>::read(headers, block), fine >> 8);
+    const std::uint64_t near = agree_above_last_one(slots + block * 64, first_bits) & run.slots;
+    if (near == 0) {
+      if (run.leaving < 0) return next_contains(place, beyond);
+      return is_marked(cell_of(place)) && contains_slowly(place, beyond);
+    }
     // Candidates in the order of the slots: an escape is met before its chunks.
-    const std::uint64_t i = run.block * 64 + static_cast<unsigned>(std::countr_zero(near));
+    const std::uint64_t i = block * 64 + static_cast<unsigned>(std::countr_zero(near));
     if (width <= 9 && slots[i] == first_bits && first_bits != 0) return true;
     const std::uint64_t slot = slot_at(i);
     if (slot == entry_code::escape) return contains_slowly(place, beyond);
     if (entry_code::slot_matches(slot, place >> payload_shift & low_mask(width))) return true;
     const bool is_last = (near & (near - 1)) == 0;
-    return (!is_last || run.leaves || is_marked(cell)) && contains_slowly(place, beyond);
+    return (!is_last || run.leaving < 0 || is_marked(cell_of(place))) && contains_slowly(place, beyond);
   }
   // The part of a run that lies in the block behind its own, which one in ten lookups needs: no more is read than there.
   // Requires: the run leaves its block and has no candidate in it.
@@ -121,7 +129,8 @@ class segment_directory {
     swap(other);
     return *this;
   }
-  segment_directory(const segment_directory& other) : roots_(other.roots_), depth_(other.depth_), fine_bits_(other.fine_bits_) {
+  segment_directory(const segment_directory& other) : depth_(other.depth_) {
+    set_roots(other.roots_);
     owned_.reserve(other.owned_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
       owned_.push_back(std::make_unique<prefix_segment>(segment));
@@ -155,11 +164,12 @@ class segment_directory {
 
   // A fine place is the root and then so many bits of the stream: as many as there is room for below 2^63.
   TAMIS_INLINE unsigned fine_bits() const { return fine_bits_; }
+  TAMIS_INLINE std::uint64_t fine_places() const { return fine_places_; }
 
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
-  TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> (fine_bits() - depth_); }
+  TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> at_shift_; }
   // After a segment has got other memory, or its first elder.
   void refresh(std::uint64_t at) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_place(at));
@@ -220,7 +230,7 @@ class segment_directory {
     while (depth_ != 0 && std::none_of(owned_.begin(), owned_.end(), [this](const auto& s) { return s->depth() == depth_; })) {
       for (std::uint64_t i = 0; 2 * i < places_.size(); ++i) places_[i] = places_[2 * i];
       places_.resize(places_.size() / 2);
-      --depth_;
+      set_depth(depth_ - 1);
     }
   }
 
@@ -256,6 +266,12 @@ class segment_directory {
   void set_roots(std::uint64_t roots) {
     roots_ = roots;
     fine_bits_ = 63 - std::min(63u, static_cast<unsigned>(std::bit_width(roots)));
+    fine_places_ = roots << fine_bits_;
+    set_depth(depth_);
+  }
+  void set_depth(unsigned depth) {
+    depth_ = depth;
+    at_shift_ = fine_bits_ - depth;
   }
   segment_view view_of(prefix_segment& segment) const { return segment_view::of(segment, fine_bits()); }
 
@@ -263,6 +279,8 @@ class segment_directory {
     std::swap(roots_, other.roots_);
     std::swap(depth_, other.depth_);
     std::swap(fine_bits_, other.fine_bits_);
+    std::swap(fine_places_, other.fine_places_);
+    std::swap(at_shift_, other.at_shift_);
     owned_.swap(other.owned_);
     places_.swap(other.places_);
   }
@@ -272,14 +290,14 @@ class segment_directory {
     more.reserve(2 * places_.size());
     for (const segment_view& view : places_) more.insert(more.end(), 2, view);
     places_.swap(more);
-    ++depth_;
+    set_depth(depth_ + 1);
   }
 
   // Where segments that lie in order stand. False if their depths do not make whole trees.
   bool place_all() {
     depth_ = 0;
-    set_roots(roots_);
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
+    set_roots(roots_);
     places_.clear();
     if (roots_ == 0 || roots_ > owned_.size() || roots_ > most_places >> depth_) return false;
     // A tree of depth D has more than D segments, so that its directory is not much larger than what was read.
@@ -315,6 +333,8 @@ class segment_directory {
   std::uint64_t roots_ = 0;
   unsigned depth_ = 0;  // D
   unsigned fine_bits_ = 63;
+  std::uint64_t fine_places_ = 0;  // all of them
+  unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
 };
