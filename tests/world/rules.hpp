@@ -26,6 +26,10 @@ inline const std::vector<std::pair<std::string, world_rules>>& all_rules() {
       made.emplace_back(f + "_flat",
                         world_rules{.fingerprint = fingerprint, .sometimes = true, .contracts = true, .flat = true});
     }
+    // Slots of nine and ten bits, which lie in memory in other ways.
+    made.emplace_back("F8_remote", world_rules{.fingerprint = 8});
+    made.emplace_back("F8_alone", world_rules{.fingerprint = 8, .with_remote = false, .contracts = true});
+    made.emplace_back("F9_strays", world_rules{.fingerprint = 9, .sometimes = true, .strays = true, .contracts = true});
     return made;
   }();
   return all;

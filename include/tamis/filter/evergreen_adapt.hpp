@@ -104,9 +104,9 @@ inline void evergreen::renew_block(std::uint64_t at, std::uint64_t block, unsign
   prefix_segment& segment = forest_.segments()[at];
   const unsigned f = segment.fingerprint();
   const unsigned least = f - std::min(generations, f);
-  short_list<std::uint64_t, rank_select<>::block_slots> old;
+  short_list<std::uint64_t, prefix_table::block_slots> old;
   segment.table().for_each_run_in(block, [&](std::uint64_t cell, slot_range run) {
-    if (run.first / rank_select<>::block_slots != block) return;
+    if (run.first / prefix_table::block_slots != block) return;
     if (segment.outermost_elder(cell >> 1, 1) != nullptr) return;
     if (segment.has_shorter(run, least)) old.push_back(cell);
   });

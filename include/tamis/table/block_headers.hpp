@@ -4,6 +4,7 @@
 //
 //   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte |               17 bytes, 2.125 bits a slot
 //   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | code: 7 bytes |   with a coded column: 3 bits a slot
+//   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | tops: 8 bytes |   with a bit of every slot's value
 
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,8 @@ namespace tamis::inline TAMIS_LEVEL {
 
 inline constexpr unsigned code_bits = 56;
 inline constexpr unsigned saturated_offset = 255;
+
+enum class header_kind : std::uint8_t { plain, coded, topped };
 
 // The metadata of one block, read once.
 struct block_header {
@@ -29,10 +32,13 @@ struct block_header {
   TAMIS_INLINE std::uint64_t ended() const { return (runends & ~low_mask(offset)) << 1; }
 };
 
-template <bool Coded>
+template <header_kind Kind>
 class block_headers {
+  static constexpr bool coded = Kind == header_kind::coded;
+  static constexpr bool topped = Kind == header_kind::topped;
+
  public:
-  static constexpr unsigned bytes_each = Coded ? 24 : 17;
+  static constexpr unsigned bytes_each = 17 + (coded ? 7 : topped ? 8 : 0);
 
   static result<block_headers> make(std::uint64_t blocks) {
     block_headers made;
@@ -58,21 +64,28 @@ class block_headers {
   TAMIS_INLINE std::uint64_t occupied(std::uint64_t block) const { return load(block, 0); }
   TAMIS_INLINE std::uint64_t runends(std::uint64_t block) const { return load(block, 8); }
   TAMIS_INLINE unsigned offset(std::uint64_t block) const { return bytes_[block * bytes_each + 16]; }
-  TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires Coded { return load(block, 16) >> 8; }
+  TAMIS_INLINE std::uint64_t tops(std::uint64_t block) const requires topped { return load(block, tops_at); }
+  TAMIS_INLINE static std::uint64_t read_tops(const std::uint8_t* data, std::uint64_t block) requires topped {
+    std::uint64_t word;
+    std::memcpy(&word, data + block * bytes_each + tops_at, sizeof word);
+    return word;
+  }
+  TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires coded { return load(block, 16) >> 8; }
 
   TAMIS_INLINE void set_occupied(std::uint64_t block, std::uint64_t word) { store(block, 0, word); }
   TAMIS_INLINE void set_runends(std::uint64_t block, std::uint64_t word) { store(block, 8, word); }
+  TAMIS_INLINE void set_tops(std::uint64_t block, std::uint64_t word) requires topped { store(block, tops_at, word); }
   TAMIS_INLINE void set_offset(std::uint64_t block, std::uint64_t offset) {
     bytes_[block * bytes_each + 16] = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
   }
-  TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires Coded {
+  TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires coded {
     assert(code >> code_bits == 0);
     store(block, 16, code << 8 | offset(block));
   }
 
   // Every code becomes change(code).
   template <class Change>
-  void change_codes(Change change) requires Coded {
+  void change_codes(Change change) requires coded {
     for (std::uint64_t block = 0; block < size(); ++block) {
       if (code(block) != 0) set_code(block, change(code(block)));
     }
@@ -92,6 +105,8 @@ class block_headers {
   }
 
  private:
+  static constexpr unsigned tops_at = 17;
+
   TAMIS_INLINE std::uint64_t load(std::uint64_t block, unsigned at) const {
     assert(block < size());
     std::uint64_t word;

@@ -43,6 +43,11 @@ struct segment_shape {
   std::uint32_t fingerprint = 0;  // F
 };
 
+// Short entries of nine bits or more have the first bit behind the byte that is compared in the header of their block: lookups
+// that have to look at it have the header already.
+using prefix_table = rank_select<rank_select_layout{.topped = true}>;
+using prefix_headers = block_headers<header_kind::topped>;
+
 class prefix_segment {
  public:
   static constexpr unsigned longest_fingerprint = 56;
@@ -52,7 +57,7 @@ class prefix_segment {
   static result<prefix_segment> make(segment_shape shape, std::uint64_t spare) {
     prefix_segment made;
     const std::uint64_t cells = std::uint64_t{1} << shape.cell_bits;
-    TAMIS_TRY(made.table_, rank_select<>::make(cells, spare, shape.fingerprint + 1));
+    TAMIS_TRY(made.table_, prefix_table::make(cells, spare, shape.fingerprint + 1));
     made.depth_ = shape.depth;
     made.cell_bits_ = shape.cell_bits;
     return made;
@@ -69,7 +74,7 @@ class prefix_segment {
   std::uint64_t bits() const {
     return table_.bits() + 8 * (sizeof *this + elders_.size() * sizeof(elder_entry) + marks_.size() * 8);
   }
-  const rank_select<>& table() const { return table_; }
+  const prefix_table& table() const { return table_; }
   const std::vector<elder_entry>& elders() const { return elders_; }
   entry_code code() const { return entry_code(table_.width()); }
 
@@ -142,7 +147,7 @@ class prefix_segment {
   // Takes out the longest entry that matches, one copy of it. False if none does.
   bool erase(std::uint64_t cell, std::uint64_t following) {
     const auto run = table_.find_near(cell);
-    const std::uint64_t base = run.block * rank_select<>::block_slots;
+    const std::uint64_t base = run.block * prefix_table::block_slots;
     const std::uint64_t asked = following >> (64 - table_.width());
     std::uint64_t longest = none;
     int zeros = 64;
@@ -391,7 +396,7 @@ class prefix_segment {
   std::uint32_t depth_ = 0;
   std::uint32_t cell_bits_ = 0;
   std::uint32_t swept_ = 0;
-  rank_select<> table_;
+  prefix_table table_;
   std::vector<elder_entry> elders_;
   std::vector<std::uint64_t> marks_;  // what `covered` asks first
 };

@@ -25,11 +25,16 @@ struct rank_select_layout {
   unsigned block_slots = 64;  // at most 64
   bool coded = false;         // 56 more bits per block, for what the filter codes about the block's slots
   bool labels = false;        // a further byte per slot
+  bool topped = false;        // the highest bit of values of nine bits or more stands in the headers, not beside the others
+
+  constexpr header_kind headers() const {
+    return coded ? header_kind::coded : topped ? header_kind::topped : header_kind::plain;
+  }
 };
 
 template <rank_select_layout Layout = rank_select_layout{}>
-class rank_select : public run_map<Layout.block_slots, Layout.coded> {
-  using base = run_map<Layout.block_slots, Layout.coded>;
+class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
+  using base = run_map<Layout.block_slots, Layout.headers()>;
   using base::headers_;
   using base::quotients_;
   using base::used_;
@@ -48,22 +53,34 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
     rank_select made;
     TAMIS_CHECK(made.reset(quotients, spare));
-    TAMIS_TRY(made.values_, slot_values::make(made.slots(), width));
+    made.has_tops_ = Layout.topped && width > 8;
+    TAMIS_TRY(made.values_, slot_values::make(made.slots(), width - made.has_tops_));
     if constexpr (Layout.labels) {
       TAMIS_TRY(made.labels_, byte_column::make(made.slots()));
     }
     return made;
   }
 
-  unsigned width() const { return values_.width(); }
+  unsigned width() const { return values_.width() + has_tops_; }
   std::uint64_t bits() const { return headers_.bits() + values_.bits() + labels_.bits(); }
 
   const std::uint8_t* header_bytes() const { return headers_.data(); }
 
   // Columns.
-  const slot_values& values() const { return values_; }
-  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const { return values_.get(slot); }
-  TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) { values_.set(slot, value); }
+  const slot_values& values() const { return values_; }  // but for the bits that stand in the headers
+  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
+    if constexpr (Layout.topped) return values_.get(slot) | (has_tops_ ? top(slot) << values_.width() : 0);
+    return values_.get(slot);
+  }
+  TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) {
+    if constexpr (Layout.topped) {
+      if (has_tops_) {
+        set_top(slot, value >> values_.width() & 1);
+        value &= low_mask(values_.width());
+      }
+    }
+    values_.set(slot, value);
+  }
   TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires(Layout.coded) { return headers_.code(block); }
   TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires(Layout.coded) { headers_.set_code(block, code); }
   TAMIS_INLINE std::uint8_t label(std::uint64_t slot) const requires(Layout.labels) { return labels_.get(slot); }
@@ -100,7 +117,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   }
 
   // Does a slot of the quotient's run hold this value?
-  TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const {
+  TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const requires(!Layout.topped) {
 #if !TAMIS_HAS_AVX2
     if (width() >= 8) return contains_by_rank(quotient, value);
 #endif
@@ -110,7 +127,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   }
 
   // The first slot of the range that holds this value, or range.last.
-  std::uint64_t find_value(slot_range range, std::uint64_t value) const {
+  std::uint64_t find_value(slot_range range, std::uint64_t value) const requires(!Layout.topped) {
     std::uint64_t slot = range.first;
     for (; slot < range.last; slot += block_slots) {
       const std::uint64_t left = std::min<std::uint64_t>(range.last - slot, block_slots);
@@ -123,6 +140,9 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   // Makes the slot `at`, of which the caller sets the columns. `at` may be moved within [run.first, run.last] before.
   void open(std::uint64_t quotient, const gap& g) {
     values_.move_up(g.at, g.free);
+    if constexpr (Layout.topped) {
+      if (has_tops_) this->open_top(g);
+    }
     if constexpr (Layout.labels) labels_.move_up(g.at, g.free);
     this->open_run(quotient, g);
   }
@@ -131,6 +151,9 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   void close(std::uint64_t quotient, slot_range run, std::uint64_t slot, std::uint64_t end) {
     values_.move_down(slot + 1, end);
     values_.set(end - 1, 0);
+    if constexpr (Layout.topped) {
+      if (has_tops_) this->close_top(slot, end);
+    }
     if constexpr (Layout.labels) {
       labels_.move_down(slot + 1, end);
       labels_.set(end - 1, 0);
@@ -178,8 +201,12 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.quotients_, self.used_, self.headers_, self.values_);
-    if constexpr (Layout.labels) archive(self.labels_);
+    if constexpr (Layout.topped) {
+      visit_topped(self, archive);
+    } else {
+      archive(self.quotients_, self.used_, self.headers_, self.values_);
+      if constexpr (Layout.labels) archive(self.labels_);
+    }
   }
   // A table whose blocks are saved with other codes: change(code).
   template <class Change>
@@ -189,7 +216,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
 
     template <class Self, class Archive>
     static void visit(Self& self, Archive& archive) {
-      block_headers<true> headers = self.of.headers_;
+      block_headers<header_kind::coded> headers = self.of.headers_;
       headers.change_codes(self.change);
       archive(self.of.quotients_, self.of.used_, headers, self.of.values_);
     }
@@ -210,6 +237,44 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
   }
 
  private:
+  template <rank_select_layout>
+  friend class rank_select;
+
+  TAMIS_INLINE std::uint64_t top(std::uint64_t slot) const requires(Layout.topped) {
+    return headers_.tops(slot / block_slots) >> (slot % block_slots) & 1;
+  }
+  TAMIS_INLINE void set_top(std::uint64_t slot, std::uint64_t bit) requires(Layout.topped) {
+    const std::uint64_t others = headers_.tops(slot / block_slots) & ~(std::uint64_t{1} << (slot % block_slots));
+    headers_.set_tops(slot / block_slots, others | bit << (slot % block_slots));
+  }
+
+  // Files have no bits of values in the headers.
+  static constexpr rank_select_layout in_files{.block_slots = Layout.block_slots};
+  template <class Self, class Archive>
+  static void visit_topped(Self& self, Archive& archive) {
+    static_assert(!Layout.labels);
+    if constexpr (std::is_const_v<Self>) {
+      archive(self.template copied<in_files>());
+    } else {
+      rank_select<in_files> read;
+      archive(read);
+      if (archive.ok()) self = read.template copied<Layout>();
+    }
+  }
+  // The same runs and values in another layout.
+  template <rank_select_layout Other>
+  rank_select<Other> copied() const {
+    rank_select<Other> made = rank_select<Other>::make(quotients_, slots() - quotients_, width()).value();
+    made.used_ = used_;
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      made.headers_.set_occupied(block, headers_.occupied(block));
+      made.headers_.set_runends(block, headers_.runends(block));
+      made.headers_.set_offset(block, headers_.offset(block));
+    }
+    for (std::uint64_t slot = 0; slot < slots(); ++slot) made.set_value(slot, value(slot));
+    return made;
+  }
+
   // Without an instruction for select: compare first, and ask of what matches whether it lies in the right run.
   TAMIS_INLINE bool contains_by_rank(std::uint64_t quotient, std::uint64_t value) const {
     const std::uint64_t block = quotient / block_slots;
@@ -231,13 +296,14 @@ class rank_select : public run_map<Layout.block_slots, Layout.coded> {
 
   void copy_run(const rank_select& other, slot_range run, std::uint64_t to) {
     for (std::uint64_t slot = run.first; slot < run.last; ++slot, ++to) {
-      values_.set(to, other.values_.get(slot));
+      set_value(to, other.value(slot));
       if constexpr (Layout.labels) labels_.set(to, other.labels_.get(slot));
     }
   }
 
   slot_values values_;
   byte_column labels_;  // empty unless Layout.labels
+  bool has_tops_ = false;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

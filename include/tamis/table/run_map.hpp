@@ -14,9 +14,9 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-template <unsigned BlockSlots, bool Coded>
-class run_map : public run_search<BlockSlots, Coded> {
-  using base = run_search<BlockSlots, Coded>;
+template <unsigned BlockSlots, header_kind Headers>
+class run_map : public run_search<BlockSlots, Headers> {
+  using base = run_search<BlockSlots, Headers>;
   using base::in_block;
   using base::one;
   using base::runs_after;
@@ -60,7 +60,7 @@ class run_map : public run_search<BlockSlots, Coded> {
     assert(quotients != 0);
     const auto needed = checked_add(quotients, spare);
     if (!needed) return error{"a table of 2^64 slots or more cannot be addressed"};
-    TAMIS_TRY(headers_, block_headers<Coded>::make(divide_up(*needed, block_slots)));
+    TAMIS_TRY(headers_, block_headers<Headers>::make(divide_up(*needed, block_slots)));
     quotients_ = quotients;
     used_ = 0;
     return {};
@@ -70,7 +70,7 @@ class run_map : public run_search<BlockSlots, Coded> {
   void open_run(std::uint64_t quotient, const gap& g) {
     assert(g.run.first <= g.at && g.at <= g.run.last && g.at <= g.free);
     const bool ends_run = g.at == g.run.last;
-    insert_runend(g.at, g.free, ends_run);
+    insert_bit<runends_column>(g.at, g.free, ends_run);
     if (g.run.empty()) {
       flip_occupied(quotient);
     } else if (ends_run) {
@@ -90,10 +90,14 @@ class run_map : public run_search<BlockSlots, Coded> {
     } else if (slot + 1 == run.last) {
       flip_runend(slot - 1);
     }
-    remove_runend(slot, end - 1);
+    remove_bit<runends_column>(slot, end - 1);
     lower_offsets(quotient / block_slots, (end - 1) / block_slots);
     --used_;
   }
+
+  // The slots' bits in the headers move like the slots.
+  void open_top(const gap& g) { insert_bit<tops_column>(g.at, g.free, false); }
+  void close_top(std::uint64_t slot, std::uint64_t end) { remove_bit<tops_column>(slot, end - 1); }
 
   // A run of `size` slots at or after `end`, behind all others. None if it does not fit.
   std::optional<slot_range> append_run(std::uint64_t quotient, std::uint64_t size, std::uint64_t& end) {
@@ -181,29 +185,42 @@ class run_map : public run_search<BlockSlots, Coded> {
     headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) | bit << in_block(slot));
   }
 
-  // Runends [at, last) go up by one, over what bit `last` was, and bit `at` becomes `bit`.
-  void insert_runend(std::uint64_t at, std::uint64_t last, bool bit) {
+  struct runends_column {
+    static std::uint64_t get(const block_headers<Headers>& headers, std::uint64_t block) { return headers.runends(block); }
+    static void set(block_headers<Headers>& headers, std::uint64_t block, std::uint64_t word) {
+      headers.set_runends(block, word);
+    }
+  };
+  struct tops_column {
+    static std::uint64_t get(const block_headers<Headers>& headers, std::uint64_t block) { return headers.tops(block); }
+    static void set(block_headers<Headers>& headers, std::uint64_t block, std::uint64_t word) { headers.set_tops(block, word); }
+  };
+
+  // A column's bits [at, last) go up by one, over what bit `last` was, and bit `at` becomes `bit`.
+  template <class Column>
+  void insert_bit(std::uint64_t at, std::uint64_t last, bool bit) {
     for (std::uint64_t block = last / block_slots;; --block) {
       const bool lowest = block == at / block_slots;
-      const std::uint64_t word = headers_.runends(block);
+      const std::uint64_t word = Column::get(headers_, block);
       const unsigned low = lowest ? in_block(at) : 0;
       const unsigned high = block == last / block_slots ? in_block(last) : block_slots - 1;
-      const std::uint64_t carry = lowest ? bit : headers_.runends(block - 1) >> (block_slots - 1);
+      const std::uint64_t carry = lowest ? bit : Column::get(headers_, block - 1) >> (block_slots - 1);
       const std::uint64_t moved = (word << 1 & ~low_mask(low + 1)) | carry << low;
-      headers_.set_runends(block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      Column::set(headers_, block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
       if (lowest) return;
     }
   }
-  // Runends (at, last] go down by one, over what bit `at` was, and bit `last` becomes 0.
-  void remove_runend(std::uint64_t at, std::uint64_t last) {
+  // Bits (at, last] go down by one, over what bit `at` was, and bit `last` becomes 0.
+  template <class Column>
+  void remove_bit(std::uint64_t at, std::uint64_t last) {
     for (std::uint64_t block = at / block_slots;; ++block) {
       const bool highest = block == last / block_slots;
-      const std::uint64_t word = headers_.runends(block);
+      const std::uint64_t word = Column::get(headers_, block);
       const unsigned low = block == at / block_slots ? in_block(at) : 0;
       const unsigned high = highest ? in_block(last) : block_slots - 1;
-      const std::uint64_t carry = highest ? 0 : headers_.runends(block + 1) & 1;
+      const std::uint64_t carry = highest ? 0 : Column::get(headers_, block + 1) & 1;
       const std::uint64_t moved = (word >> 1 & low_mask(high)) | carry << high;
-      headers_.set_runends(block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      Column::set(headers_, block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
       if (highest) return;
     }
   }

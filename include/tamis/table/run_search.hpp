@@ -36,7 +36,7 @@ struct slot_range {
   friend bool operator==(const slot_range&, const slot_range&) = default;
 };
 
-template <unsigned BlockSlots, bool Coded>
+template <unsigned BlockSlots, header_kind Headers>
 class run_search {
   static_assert(1 <= BlockSlots && BlockSlots <= word_bits);
 
@@ -150,7 +150,7 @@ class run_search {
     return std::max(end, (block + 1) * block_slots);
   }
 
-  block_headers<Coded> headers_;
+  block_headers<Headers> headers_;
 
  private:
   bool is_occupied(std::uint64_t quotient) const { return (headers_.occupied(quotient / block_slots) & one(quotient)) != 0; }

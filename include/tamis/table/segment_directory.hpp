@@ -60,7 +60,7 @@ struct segment_view {
 
   TAMIS_INLINE void prefetch(std::uint64_t place) const {
     const std::uint64_t block = block_of(place);
-    prefetch_read(headers + block * block_headers<false>::bytes_each);
+    prefetch_read(headers + block * prefix_headers::bytes_each);
     if (slots != nullptr) prefetch_read(slots + block * 64);
   }
   // What a change touches besides: slots up to the next free one move.
@@ -68,14 +68,14 @@ struct segment_view {
     prefetch(place);
     if (slots != nullptr) prefetch_read(slots + (block_of(place) + 1) * 64);
     prefetch_read(segment);
-    if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 8u ? width : width - 8u));
+    if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 9u ? width : width - 9u));
   }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
     if (slots == nullptr) return contains_slowly(place, beyond);
     const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
     const auto first_bits = static_cast<std::uint8_t>(fine);
     const std::uint64_t block = fine >> 14 & last_block;
-    const auto run = rank_select<>::find_in_block(block_headers<false>::read(headers, block), fine >> 8);
+    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8);
     const std::uint64_t near = agree_above_last_one(slots + block * 64, first_bits) & run.slots;
     if (near == 0) {
       if (run.leaving < 0) return next_contains(place, beyond);
@@ -94,13 +94,13 @@ struct segment_view {
   // Requires: the run leaves its block and has no candidate in it.
   TAMIS_NOINLINE bool next_contains(std::uint64_t place, std::uint64_t beyond) const {
     const std::uint64_t cell = cell_of(place);
-    const block_header header = block_headers<false>::read(headers, cell / 64);
+    const block_header header = prefix_headers::read(headers, cell / 64);
     if (header.offset >= 64) return contains_slowly(place, beyond);
     const std::uint64_t next = cell / 64 + 1;
     const unsigned runs = popcount(header.occupied & low_mask(cell % 64 + 1));
     const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
     if (ended >= runs) return is_marked(cell) && contains_slowly(place, beyond);  // it ended with its own block's last slot
-    const std::uint64_t ends = block_headers<false>::read(headers, next).runends;
+    const std::uint64_t ends = prefix_headers::read(headers, next).runends;
     const unsigned last = select(ends, runs - ended - 1);
     if (last >= 64) return contains_slowly(place, beyond);
     const unsigned first = runs - ended == 1 ? 0 : select(ends, runs - ended - 2) + 1;
@@ -117,7 +117,9 @@ struct segment_view {
   TAMIS_INLINE bool is_marked(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_marked(marks, cell); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
     if (width == 8) return slots[i];
-    return entry_code(width).from_stored(slot_values::rest_at(rests, i, width) << 8 | slots[i]);
+    const std::uint64_t top = prefix_headers::read_tops(headers, i / 64) >> (i % 64) & 1;
+    if (width == 9) return static_cast<std::uint64_t>(slots[i]) << 1 | top;
+    return entry_code(width).from_stored(top << (width - 1) | slot_values::rest_at(rests, i, width - 1u) << 8 | slots[i]);
   }
 };
 

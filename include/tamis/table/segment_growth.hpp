@@ -130,7 +130,7 @@ class segment_growth {
     const unsigned cell_bits = into[0].cell_bits_;
     for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
     std::array<std::uint64_t, longest_plain> values;
-    for (run_cursor<rank_select<>> at(from.table_); at; at.next()) {
+    for (run_cursor<prefix_table> at(from.table_); at; at.next()) {
       const std::uint64_t wide = 2 * at.quotient();
       builder& to = builders[wide >> cell_bits];
       const std::uint64_t cell = wide & (to.segment().cells() - 1);
