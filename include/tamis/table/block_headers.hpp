@@ -91,7 +91,12 @@ class block_headers {
     }
   }
 
-  TAMIS_INLINE void prefetch(std::uint64_t block) const { prefetch_read(bytes_.data() + block * bytes_each); }
+  TAMIS_INLINE void prefetch(std::uint64_t block) const { prefetch(bytes_.data(), block); }
+  // A header may lie in two cache lines.
+  TAMIS_INLINE static void prefetch(const std::uint8_t* data, std::uint64_t block) {
+    prefetch_read(data + block * bytes_each);
+    prefetch_read(data + block * bytes_each + bytes_each - 1);
+  }
 
   friend bool operator==(const block_headers&, const block_headers&) = default;
 

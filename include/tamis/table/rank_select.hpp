@@ -100,6 +100,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
     headers_.prefetch(quotient / block_slots);
     values_.prefetch(quotient / block_slots * block_slots);
+    values_.prefetch(quotient + 8);
     if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
   }
 

@@ -58,10 +58,15 @@ struct segment_view {
     return place << (64 - cell_shift) | beyond >> cell_shift;
   }
 
+  // Runs of a block's last cells often leave it.
+  static constexpr unsigned run_margin = 8;
   TAMIS_INLINE void prefetch(std::uint64_t place) const {
     const std::uint64_t block = block_of(place);
-    prefetch_read(headers + block * prefix_headers::bytes_each);
-    if (slots != nullptr) prefetch_read(slots + block * 64);
+    prefix_headers::prefetch(headers, block);
+    if (slots != nullptr) {
+      prefetch_read(slots + block * 64);
+      prefetch_read(slots + cell_of(place) + run_margin);
+    }
   }
   // What a change touches besides: slots up to the next free one move.
   TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
