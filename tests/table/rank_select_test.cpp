@@ -69,7 +69,14 @@ struct pair_of_tables {
   void erase(std::uint64_t quotient, std::uint64_t which) {
     const slot_range run = real.find(quotient);
     ASSERT_LT(which, run.size());
-    real.close(quotient, run, run.first + which);
+    if constexpr (requires { real.close_alone(quotient); }) {
+      // Possible just where the run is its own slot and closing it moves nothing, and tried up to a load of three quarters.
+      const bool is_alone = run.first == quotient && run.size() == 1 && real.end_of_close(quotient) == quotient + 1;
+      ASSERT_EQ(real.is_alone(quotient), is_alone && real.used() <= real.quotients() / 4 * 3);
+      real.is_alone(quotient) ? real.close_alone(quotient) : real.close(quotient, run, run.first + which);
+    } else {
+      real.close(quotient, run, run.first + which);
+    }
     auto& values = model[quotient];
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(which));
     if (values.empty()) model.erase(quotient);

@@ -146,9 +146,14 @@ class prefix_segment {
 
   // Takes out the longest entry that matches, one copy of it. False if none does.
   bool erase(std::uint64_t cell, std::uint64_t following) {
+    const std::uint64_t asked = following >> (64 - table_.width());
+    // One slot is no escape: that is never alone.
+    if (table_.is_alone(cell) && entry_code::slot_matches(value(cell), asked)) {
+      table_.close_alone(cell);
+      return true;
+    }
     const auto run = table_.find_near(cell);
     const std::uint64_t base = run.block * prefix_table::block_slots;
-    const std::uint64_t asked = following >> (64 - table_.width());
     std::uint64_t longest = none;
     int zeros = 64;
     for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, code().stored(asked)); near != 0;

@@ -165,6 +165,12 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     close(quotient, run, slot, this->end_of_close(slot));
   }
 
+  // The same for the one slot of a quotient that is alone.
+  void close_alone(std::uint64_t quotient) requires(!Layout.labels) {
+    set_value(quotient, 0);
+    this->close_alone_run(quotient);
+  }
+
   // Calls visit(quotient, run) for every run, in order.
   template <class Visit>
   void for_each_run(Visit visit) const {

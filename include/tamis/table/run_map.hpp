@@ -48,6 +48,16 @@ class run_map : public run_search<BlockSlots, Headers> {
     return true;
   }
 
+  // Is the quotient's run its own slot and no more, and does nothing stand behind it that would move down? Asked where most
+  // runs are like that, as above.
+  TAMIS_INLINE bool is_alone(std::uint64_t quotient) const {
+    if (used_ > quotients_ / 4 * 3) return false;
+    const block_header header = headers_[quotient / block_slots];
+    const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
+    const std::uint64_t ends = header.runends & ~low_mask(header.offset);
+    return (header.occupied & ends & one(quotient)) != 0 && popcount(header.occupied & up_to) == popcount(ends & up_to);
+  }
+
   friend bool operator==(const run_map&, const run_map&) = default;
 
  protected:
@@ -92,6 +102,13 @@ class run_map : public run_search<BlockSlots, Headers> {
     }
     remove_bit<runends_column>(slot, end - 1);
     lower_offsets(quotient / block_slots, (end - 1) / block_slots);
+    --used_;
+  }
+
+  // Takes away the run of a quotient that is alone.
+  void close_alone_run(std::uint64_t quotient) {
+    flip_occupied(quotient);
+    flip_runend(quotient);
     --used_;
   }
 
