@@ -86,10 +86,17 @@ class slot_values {
     }
   }
 
-  // All planes.
+  // All planes, also of the slots behind, up to which values may have to move.
   TAMIS_INLINE void prefetch_whole(std::uint64_t i) const {
-    if (width_ >= 8) low_.prefetch(i);
-    if (width_ != 8) rest_.prefetch(i);
+    constexpr unsigned behind = 40;
+    if (width_ >= 8) {
+      low_.prefetch(i);
+      low_.prefetch(i + behind);
+    }
+    if (width_ != 8) {
+      rest_.prefetch(i);
+      rest_.prefetch(i + behind);
+    }
   }
 
   // As packed_array: [first, last) goes up or down by one slot.
