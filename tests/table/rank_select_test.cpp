@@ -66,6 +66,16 @@ struct pair_of_tables {
     if constexpr (requires { real.label(0); }) real.set_label(chosen.at, static_cast<std::uint8_t>(value * 7));
   }
 
+  // In front of the last slot of the run, within its block.  Requires: no value is zero.
+  void insert_in_block(std::uint64_t quotient, std::uint64_t value) {
+    const auto gap = real.find_gap(quotient);
+    const bool possible = gap && gap->free / Table::block_slots == quotient / Table::block_slots && real.width() >= 8;
+    ASSERT_EQ(real.insert_in_block(quotient, value), possible) << "quotient " << quotient;
+    if (!possible) return;
+    std::vector<std::uint64_t>& run = model[quotient];
+    run.insert(run.begin() + static_cast<std::ptrdiff_t>(gap->at - gap->run.first), value);
+  }
+
   void erase(std::uint64_t quotient, std::uint64_t which) {
     const slot_range run = real.find(quotient);
     ASSERT_LT(which, run.size());
@@ -172,6 +182,39 @@ void churn(std::uint64_t quotients, std::uint64_t spare, unsigned width, const c
       if (round % 331 == 0) tables.expect_lookups(random);
     }
     if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Values that are never zero, though their low bytes often are.
+TEST(rank_select, inserts_in_a_block_as_elsewhere) {
+  std::uint64_t seed = 4711;
+  for (const crowd& drawn : crowds) {
+    for (const unsigned width : {7u, 8u, 9u, 13u, 40u, 64u}) {
+      SCOPED_TRACE(testing::Message() << "width " << width << ", " << drawn.name << ", seed " << ++seed);
+      random_source random(seed);
+      pair_of_tables<plain_table> tables(300, 70, width);
+      const std::uint64_t most = ~std::uint64_t{0} >> (64 - width);
+      std::uint64_t in_block = 0;
+      for (std::uint64_t round = 0; round < 1000; ++round) {
+        if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
+          const std::uint64_t quotient = drawn.draw(random, 300);
+          std::uint64_t value = random() & most;
+          if (random.chance(0.3)) value = value >> 8 << 8;
+          const std::uint64_t before = tables.real.used();
+          tables.insert_in_block(quotient, std::max<std::uint64_t>(value, 1));
+          in_block += tables.real.used() - before;
+          if (tables.real.used() == before) tables.insert(quotient, std::max<std::uint64_t>(value, 1), random);
+        } else {
+          auto at = tables.model.lower_bound(drawn.draw(random, 300));
+          if (at == tables.model.end()) at = tables.model.begin();
+          tables.erase(at->first, random.below(at->second.size()));
+        }
+        if (HasFatalFailure()) return;
+        if (round % 37 == 0 || round == 999) tables.expect_equal();
+        if (HasFatalFailure()) return;
+      }
+      EXPECT_EQ(in_block != 0, width >= 8);
+    }
   }
 }
 

@@ -226,6 +226,13 @@ class byte_column {
     assert(first <= last && last < size());
     move_bytes_up(bytes_.data() + first, last - first);
   }
+  // move_up, and value `first` is set.
+  TAMIS_INLINE void insert(std::uint64_t first, std::uint64_t last, std::uint8_t value) {
+    std::uint8_t* const at = bytes_.data() + first;
+    assert(first <= last && last < size());
+    move_bytes_up(at, last - first);
+    *at = value;
+  }
   TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
     assert(1 <= first && first <= last && last <= size());
     move_bytes_down(bytes_.data() + first, last - first);

@@ -8,6 +8,7 @@
 //
 // The spare word lets every read and write take 8 bytes from where its value begins without leaving the allocation.
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -138,6 +139,57 @@ class packed_array {
   void move_up(std::uint64_t first, std::uint64_t last) {
     assert(first <= last && last < size_);
     move_bits_up(words_.data(), first * width(), last * width(), width());
+  }
+
+  // The values from one that begins a byte on.
+  class part {
+   public:
+    TAMIS_INLINE std::uint64_t get(std::uint64_t i) const {
+      std::uint64_t word;
+      std::memcpy(&word, bytes_ + i * width_ / 8, sizeof word);
+      return word >> (i * width_ % 8) & low_mask(width_);
+    }
+    // move_up over a value of zero, and value `first` is set. What fits two words from where it begins on moves there.
+    TAMIS_INLINE void insert(std::uint64_t first, std::uint64_t last, std::uint64_t value) const {
+      assert(first <= last && get(last) == 0);
+      const std::uint64_t bit = first * width_;
+      const auto begin = static_cast<unsigned>(bit % 8);
+      const std::uint64_t end = last * width_ + width_ - (bit - begin);
+      if (end > 2 * word_bits) return insert_far(first, last, value);
+      // The second word is the first one again if it is not needed: then nothing of it changes, and it is stored first.
+      const auto bits = static_cast<unsigned>(end);
+      std::byte* const low_at = bytes_ + bit / 8;
+      std::byte* const high_at = low_at + (bits > word_bits ? 8 : 0);
+      std::uint64_t low;
+      std::uint64_t high;
+      std::memcpy(&low, low_at, sizeof low);
+      std::memcpy(&high, high_at, sizeof high);
+      const std::uint64_t moving = (low & low_mask(bits)) >> begin << begin;
+      const std::uint64_t moving_high = high & low_mask(std::max(bits, word_bits) - word_bits);
+      high = (high ^ moving_high) | moving_high << width_ | moving >> (word_bits - width_);
+      low = (low ^ moving) | moving << width_ | value << begin;
+      std::memcpy(high_at, &high, sizeof high);
+      std::memcpy(low_at, &low, sizeof low);
+    }
+
+   private:
+    friend packed_array;
+    part(packed_array& array, std::uint64_t first)
+        : array_(array), first_(first), bytes_(array.bytes() + first * array.width() / 8), width_(array.width()) {}
+    TAMIS_NOINLINE void insert_far(std::uint64_t first, std::uint64_t last, std::uint64_t value) const {
+      array_.move_up(first_ + first, first_ + last);
+      array_.set(first_ + first, value);
+    }
+
+    packed_array& array_;
+    std::uint64_t first_;
+    std::byte* bytes_;
+    unsigned width_;
+  };
+  // Requires: first * width() is a multiple of 8, width() <= 57.
+  TAMIS_INLINE part from(std::uint64_t first) {
+    assert(first * width() % 8 == 0 && one_load());
+    return part(*this, first);
   }
 
   // Values [first, last) go to [first - 1, last - 1), over what value first - 1 was; value last - 1 stays as it is.

@@ -5,6 +5,8 @@
 //
 //   | payload | 1 | 0 … 0 |            a void has no payload: 1 0 … 0
 //
+// No entry is zero, and a slot that is not in use always is.
+//
 // A table of twice as many cells takes the first bit of every payload into the place, one of half as many gives it back:
 //
 //   cell c, payload b·p   ◄── doubled, halved ──►   cell 2c + b, payload p
@@ -65,7 +67,10 @@ class aged_table {
   }
 
   // A new entry of the longest kind, one of `length` bits, or a void. False, and nothing has changed, if there is no room.
-  bool insert(std::uint64_t cell, std::uint64_t following) { return insert_slot(cell, code().fresh(following)); }
+  TAMIS_INLINE bool insert(std::uint64_t cell, std::uint64_t following) {
+    const std::uint64_t slot = code().fresh(following);
+    return table_.insert_in_block(cell, slot) || insert_slot(cell, slot);
+  }
   bool insert_prefix(std::uint64_t cell, std::uint64_t following, unsigned length) {
     return insert_slot(cell, code().slot_of(prefix_entry::of(following, length)));
   }
@@ -150,14 +155,22 @@ class aged_table {
       return error{"entries in slots of " + std::to_string(table_.width()) + " bits: 2 to 57 are allowed"};
     }
     std::uint64_t voids = 0;
+    std::uint64_t end = 0;
     bool sound = true;
+    bool clean = true;
+    const auto look_at_free = [&](std::uint64_t last) {
+      for (; end < last; ++end) clean = clean && table_.value(end) == 0;
+    };
     table_.for_each_run([&](std::uint64_t, slot_range run) {
-      for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-        sound = sound && table_.value(slot) != entry_code::escape;
-        voids += static_cast<std::uint64_t>(table_.value(slot) == void_slot());
+      look_at_free(run.first);
+      for (end = run.last; run.first < run.last; ++run.first) {
+        sound = sound && table_.value(run.first) != entry_code::escape;
+        voids += static_cast<std::uint64_t>(table_.value(run.first) == void_slot());
       }
     });
+    look_at_free(table_.slots());
     if (!sound) return error{"a slot in use holds no entry"};
+    if (!clean) return error{"a slot that is not in use holds something"};
     if (voids != voids_) return error{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
     return {};
   }
@@ -171,7 +184,7 @@ class aged_table {
   std::uint64_t void_slot() const { return std::uint64_t{1} << (table_.width() - 1); }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
-  bool insert_slot(std::uint64_t cell, std::uint64_t value) {
+  TAMIS_NOINLINE bool insert_slot(std::uint64_t cell, std::uint64_t value) {
     if (table_.open_own(cell)) {
       table_.set_value(cell, value);
     } else {

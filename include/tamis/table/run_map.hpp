@@ -58,6 +58,17 @@ class run_map : public run_search<BlockSlots, Headers> {
     return (header.occupied & ends & one(quotient)) != 0 && popcount(header.occupied & up_to) == popcount(ends & up_to);
   }
 
+  // The header's part of opening gap_in_block(quotient) where the next free slot lies in the same block, without a branch.
+  TAMIS_INLINE void open_in_block(std::uint64_t quotient, unsigned at, unsigned free) {
+    const std::uint64_t block = quotient / block_slots;
+    const block_header header = headers_[block];
+    const std::uint64_t ends_run = ~header.occupied >> in_block(quotient) & 1;  // it is the whole run
+    const std::uint64_t moved = (header.runends << 1 & ~low_mask(at + 1)) | ends_run << at;
+    headers_.set_occupied(block, header.occupied | one(quotient));
+    headers_.set_runends(block, blend(header.runends, moved, low_mask(free + 1) & ~low_mask(at)));
+    ++used_;
+  }
+
   friend bool operator==(const run_map&, const run_map&) = default;
 
  protected:

@@ -105,6 +105,13 @@ class run_search {
     if (found.free == slots()) return std::nullopt;
     return found;
   }
+  // gap::at as a bit of the quotient's own block; block_slots or more if the run ends behind it.
+  TAMIS_INLINE unsigned gap_in_block(std::uint64_t quotient) const {
+    const auto i = static_cast<unsigned>(quotient % block_slots);
+    const block_header header = headers_[quotient / block_slots];
+    const unsigned end = std::max(i, select(header.bounds(), popcount(header.occupied & low_mask(i + 1))));
+    return end - static_cast<unsigned>(header.occupied >> i & 1);
+  }
   // The end of the slots that move down by one when `slot` is closed.  Requires: the slot belongs to a run.
   std::uint64_t end_of_close(std::uint64_t slot) const { return next_closed(slot + 1); }
 

@@ -104,6 +104,23 @@ class slot_values {
     if (width_ >= 8) low_.move_up(first, last);
     if (width_ != 8) rest_.move_up(first, last);
   }
+  // Of the 64 slots from `first` on, those from `at` to the next one of zeros go up by one, and slot `at` gets the value. Where
+  // that one was; 64, and nothing has changed, if there is none or if values are narrower than a byte.
+  // Requires: at <= 64; the 64 slots exist.
+  TAMIS_INLINE unsigned insert_before_zero(std::uint64_t first, unsigned at, std::uint64_t value) {
+    if (width_ < 8) return word_bits;
+    std::uint64_t zeros = low_.equal(first, 0) & ~low_mask(at);
+    if (width_ > 8) {
+      const auto rests = rest_.from(first);
+      while (zeros != 0 && rests.get(first_of(zeros)) != 0) zeros &= zeros - 1;
+      if (zeros == 0) return word_bits;
+      rests.insert(at, first_of(zeros), value >> 8);
+    } else if (zeros == 0) {
+      return word_bits;
+    }
+    low_.insert(first + at, first + first_of(zeros), static_cast<std::uint8_t>(value));
+    return first_of(zeros);
+  }
   TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
     if (width_ >= 8) low_.move_down(first, last);
     if (width_ != 8) rest_.move_down(first, last);
@@ -127,6 +144,8 @@ class slot_values {
   }
 
  private:
+  static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
+
   // Of the slots whose low bits match, nearly always none or one, those whose other bits do too.
   TAMIS_INLINE std::uint64_t rest_matches(std::uint64_t first, std::uint64_t among, std::uint64_t rest) const {
     std::uint64_t found = among;
