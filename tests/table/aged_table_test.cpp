@@ -86,6 +86,47 @@ TEST(aged_table, doubling_moves_a_bit_and_halving_moves_it_back) {
   }
 }
 
+// Runs of more than a block, runs that go from one block into the next, and a table that has to be made anew for its last runs,
+// all with voids among them.
+TEST(aged_table, doubling_takes_runs_of_any_size) {
+  random_source random(seed);
+  for (const unsigned longest : {2u, 7u, 12u, 20u}) {
+    for (const std::uint64_t cells : {2u, 64u, 700u}) {
+      SCOPED_TRACE(std::to_string(longest) + " bits, " + std::to_string(cells) + " cells");
+      aged_table t = aged_table::make(cells, 64, longest).value();
+      for (int i = 0; i < 60; ++i) {
+        const std::uint64_t cell = i % 4 == 0 ? cells - 1 : random.below(cells);
+        const std::uint64_t size = i % 8 == 0 ? random.below(200) : random.below(8);
+        for (std::uint64_t k = 0; k < size; ++k) {
+          const unsigned length = k % 5 == 0 ? 0 : longest - static_cast<unsigned>(random.below(2));
+          while (!t.insert_prefix(cell, random(), length)) t.widen().value();
+        }
+      }
+      // In the order of the old slots, zeros before ones.
+      std::vector<std::tuple<std::uint64_t, std::uint64_t, unsigned>> expected;
+      std::vector<std::uint64_t> expected_voids;
+      for (const std::uint64_t bit : {0u, 1u}) {
+        t.for_each([&](std::uint64_t cell, const prefix_entry& e) {
+          if (e.length == 0 && bit == 0) expected_voids.push_back(cell);
+          if (e.length != 0 && e.bits >> 63 == bit) expected.emplace_back(2 * cell + bit, e.bits << 1, e.length - 1);
+        });
+      }
+      std::stable_sort(expected.begin(), expected.end(), [](auto& a, auto& b) { return std::get<0>(a) < std::get<0>(b); });
+      std::vector<std::uint64_t> voids;
+      const aged_table twice = t.doubled(0, longest, [&](std::uint64_t cell) {
+                                  voids.push_back(cell);
+                                  return status();
+                                }).value();
+      std::vector<std::tuple<std::uint64_t, std::uint64_t, unsigned>> found;
+      twice.for_each([&](std::uint64_t cell, const prefix_entry& e) { found.emplace_back(cell, e.bits, e.length); });
+      EXPECT_EQ(found, expected);
+      EXPECT_EQ(voids, expected_voids);
+      const status valid = twice.validate();
+      EXPECT_TRUE(valid.ok()) << valid.message();
+    }
+  }
+}
+
 TEST(aged_table, halving_cuts_what_is_too_long) {
   random_source random(seed);
   for (const unsigned shorter : {0u, 1u, 3u}) {

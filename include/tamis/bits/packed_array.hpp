@@ -132,6 +132,16 @@ class packed_array {
     }
   }
 
+  // The same for a value that is zero, in whole words: a load that follows a store of other bytes would wait for it.
+  TAMIS_INLINE void set_zero(std::uint64_t i, std::uint64_t value) {
+    assert(get(i) == 0 && value <= max_value());
+    const std::uint64_t bit = i * width();
+    std::uint64_t* word = words_.data() + bit / word_bits;
+    const unsigned shift = static_cast<unsigned>(bit % word_bits);
+    word[0] |= value << shift;
+    word[1] |= value >> 1 >> (word_bits - 1 - shift);
+  }
+
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes() + i * width() / 8); }
 
   // Values [first, last) go to [first + 1, last + 1), over what value `last` was; value `first` stays as it is, for the caller

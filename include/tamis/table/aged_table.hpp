@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "tamis/io/archive.hpp"
+#include "tamis/table/aged_split.hpp"
 #include "tamis/table/prefix_entry.hpp"
 #include "tamis/table/rank_select.hpp"
 
@@ -112,9 +113,20 @@ class aged_table {
   // Requires: longest() <= longest.
   template <class OnVoid>
   result<aged_table> doubled(std::uint64_t spare, unsigned longest, OnVoid on_void) const {
-    TAMIS_TRY(aged_table made, make(2 * cells(), spare, longest));
-    TAMIS_CHECK(made.take_split(*this, on_void));
-    return made;
+    std::uint64_t given = 0;  // voids, by all attempts
+    while (true) {
+      TAMIS_TRY(aged_table made, make(2 * cells(), spare, longest));
+      std::uint64_t met = 0;
+      const auto once = [&](std::uint64_t cell) -> status {
+        if (++met <= given) return {};
+        ++given;
+        return on_void(cell);
+      };
+      TAMIS_TRY(const bool fits, table_.width() <= 16 ? made.take_split<std::uint16_t>(*this, once)
+                                                      : made.take_split<std::uint64_t>(*this, once));
+      if (fits) return made;
+      spare = 2 * (made.table_.slots() - made.cells()) + rank_select<>::block_slots;
+    }
   }
   // Half the cells. Entries that would be longer than `longest` afterwards lose bits at their end.
   // Requires: an even number of cells; longest <= longest().
@@ -233,37 +245,12 @@ class aged_table {
     return {};
   }
 
-  template <class OnVoid>
-  status take_split(const aged_table& from, OnVoid on_void) {
-    const unsigned top = from.table_.width() - 1;
-    const unsigned up = table_.width() - from.table_.width() + 1;
-    std::uint64_t end = 0;
-    for (rank_select<>::cursor at(from.table_); at; at.next()) {
-      std::uint64_t sizes[2] = {0, 0};
-      for (std::uint64_t slot = at.run().first; slot < at.run().last; ++slot) {
-        const std::uint64_t value = from.table_.value(slot);
-        if (value == from.void_slot()) {
-          TAMIS_CHECK(on_void(at.quotient()));
-        } else {
-          ++sizes[value >> top];
-        }
-      }
-      std::uint64_t next[2] = {0, 0};
-      for (unsigned bit = 0; bit < 2; ++bit) {
-        if (sizes[bit] == 0) continue;
-        auto run = table_.append(2 * at.quotient() + bit, sizes[bit], end);
-        if (!run) TAMIS_CHECK(append_wider(2 * at.quotient() + bit, sizes[bit], end, run));
-        next[bit] = run->first;
-      }
-      for (std::uint64_t slot = at.run().first; slot < at.run().last; ++slot) {
-        const std::uint64_t value = from.table_.value(slot);
-        if (value == from.void_slot()) continue;
-        const std::uint64_t moved = (value & low_mask(top)) << up;
-        table_.set_value(next[value >> top]++, moved);
-        voids_ += static_cast<std::uint64_t>(moved == void_slot());
-      }
-    }
-    return {};
+  template <class Word, class OnVoid>
+  result<bool> take_split(const aged_table& from, OnVoid on_void) {
+    aged_split<Word> split(from.table_, table_);
+    TAMIS_TRY(const bool fits, split.run(on_void));
+    voids_ = split.voids();
+    return fits;
   }
 
   status take_joined(const aged_table& from) {

@@ -200,7 +200,12 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   std::optional<slot_range> append(std::uint64_t quotient, std::uint64_t size, std::uint64_t& end) {
     return this->append_run(quotient, size, end);
   }
+  using base::append_block;
+  using base::append_runend;
   using base::append_two;
+  using base::note_appended;
+  // Requires: the slot is zero.
+  TAMIS_INLINE void append_value(std::uint64_t slot, std::uint64_t value) { values_.set_zero(slot, value); }
 
   // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {

@@ -170,6 +170,17 @@ class run_map : public run_search<BlockSlots, Headers> {
     return two_runs{first, next};
   }
 
+  // The same for all quotients of a block: the ends of their runs one by one, then which quotients have runs and where the
+  // last one ends. At the very end, how many slots all runs have.  Requires: the blocks in order, and only these functions.
+  TAMIS_INLINE void append_runend(std::uint64_t slot, std::uint64_t bit) { set_runend(slot, bit); }
+  TAMIS_INLINE void append_block(std::uint64_t block, std::uint64_t occupied, std::uint64_t end) {
+    headers_.set_occupied(block, occupied);
+    for (std::uint64_t behind = block + 1; behind * block_slots < end; ++behind) {
+      headers_.set_offset(behind, end - behind * block_slots);
+    }
+  }
+  void note_appended(std::uint64_t used) { used_ = used; }
+
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate_runs() const {
     if (quotients_ == 0 || quotients_ > slots()) {

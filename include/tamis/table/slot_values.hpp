@@ -57,6 +57,35 @@ class slot_values {
     if (width_ != 8) rest_.set(i, width_ < 8 ? value : value >> 8);
   }
 
+  // The same for a slot that is zero.
+  TAMIS_INLINE void set_zero(std::uint64_t i, std::uint64_t value) {
+    if (width_ >= 8) low_.set(i, static_cast<std::uint8_t>(value));
+    if (width_ != 8) rest_.set_zero(i, width_ < 8 ? value : value >> 8);
+  }
+
+  // The 64 values from `first` on.  Requires: first is a multiple of 64; they exist, and fit a Word.
+  template <class Word>
+  TAMIS_INLINE void read_block(std::uint64_t first, Word* out) const {
+#if TAMIS_HAS_AVX2
+    if (sizeof(Word) == 2 && width_ > 8) {
+      // Four at a time: their low bytes and their other bits, spread to 16 bits each.
+      const unsigned width = width_ - 8;
+      const std::uint64_t rest_bits = low_mask(width) * 0x0001000100010001u << 8;
+      const std::byte* const rest = rest_.data() + first / 8 * width;
+      for (unsigned i = 0; i < word_bits; i += 4) {
+        std::uint64_t rests;
+        std::uint32_t lows;
+        std::memcpy(&rests, rest + i * width / 8, sizeof rests);
+        std::memcpy(&lows, low_.data() + first + i, sizeof lows);
+        const std::uint64_t four = pdep(rests >> (i * width % 8), rest_bits) | pdep(lows, 0x00ff00ff00ff00ffu);
+        std::memcpy(out + i, &four, sizeof four);
+      }
+      return;
+    }
+#endif
+    for (unsigned i = 0; i < word_bits; ++i) out[i] = static_cast<Word>(get(first + i));
+  }
+
   // Which of the slots first + {bits of `among`} hold `value`.  Requires: those slots exist.
   TAMIS_INLINE std::uint64_t matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
     if (width_ < 8) return narrow_matches(first, among, value);
