@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/bits/bitmap.hpp"
 #include "tamis/filter/concepts.hpp"
 #include "tamis/hash/place.hpp"
 #include "tamis/io/archive.hpp"
@@ -70,10 +71,7 @@ class infini {
   }
 
   TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
-  TAMIS_INLINE bool contains(const address& a) const {
-    if (active_.contains(a.cell, a.following)) return true;
-    return !older_.empty() && older_contain(a);
-  }
+  TAMIS_INLINE bool contains(const address& a) const { return active_.contains(a.cell, a.following) || older_contain(a); }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const address a = locate(d);
@@ -151,7 +149,7 @@ class infini {
   }
   memory_bits bits() const {
     std::uint64_t all = active_.bits();
-    for (const older_table& t : older_) all += t.table.bits() + 8 * sizeof t;
+    for (const older_table& t : older_) all += t.table.bits() + t.hints.bits() + 8 * sizeof t;
     return {all};
   }
   option_list settings() const;
@@ -171,7 +169,7 @@ class infini {
   TAMIS_INLINE void prefetch(digest d) const { prefetch(locate(d)); }
   TAMIS_INLINE void prefetch(const address& a) const {
     active_.prefetch(a.cell);
-    if (!older_.empty()) prefetch_older(a);
+    for (const older_table& t : older_) t.hints.prefetch(t.hint_of(in(t, a)));
   }
   // An insert needs the active table only.
   TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
@@ -191,17 +189,30 @@ class infini {
   static constexpr unsigned most_percent = 95;  // a filter that cannot expand fills up to here
 
   // The secondary, or one of the chain: a table that has doubled `level` times. It holds prefixes of level to reach() bits
-  // behind a place of the first size.
+  // behind a place of the first size. Few keys have to ask it: every cell has 32 hints, one for each of the values of the next
+  // five bits, and where a hint is zero no entry matches. What is erased leaves its hints until the table is made anew.
   struct older_table {
     std::uint32_t level = 0;
     aged_table table = stored_access::blank<aged_table>();
+    bitmap hints;  // from the table
 
     unsigned reach() const { return level + table.longest(); }
 
-    friend bool operator==(const older_table&, const older_table&) = default;
+    static constexpr unsigned hint_bits = 5;
+    TAMIS_INLINE static std::uint64_t hint_of(const address& there) {
+      return there.cell << hint_bits | there.following >> (word_bits - hint_bits);
+    }
+    TAMIS_INLINE bool may_contain(const address& there) const { return hints.get(hint_of(there)); }
+    status make_hints();
+
+    friend bool operator==(const older_table& a, const older_table& b) { return a.level == b.level && a.table == b.table; }
     template <class Self, class Archive>
     static void visit(Self& self, Archive& archive) {
       archive(self.level, self.table);
+      if constexpr (!std::is_const_v<Self>) {
+        if (!archive.ok()) return;
+        if (status made = self.make_hints(); !made.ok()) archive.fail(made.message());
+      }
     }
   };
 
@@ -214,14 +225,14 @@ class infini {
   }
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
-  TAMIS_NOINLINE bool older_contain(const address& a) const {
+  TAMIS_INLINE bool older_contain(const address& a) const {
     return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
       const address there = in(t, a);
-      return t.table.contains(there.cell, there.following);
+      return t.may_contain(there) && older_contains(t, there);
     });
   }
-  TAMIS_NOINLINE void prefetch_older(const address& a) const {
-    for (const older_table& t : older_) t.table.prefetch(in(t, a).cell);
+  TAMIS_NOINLINE static bool older_contains(const older_table& t, const address& there) {
+    return t.table.contains(there.cell, there.following);
   }
   bool erase_older(const address& a);
   bool rejuvenate_older(digest d);

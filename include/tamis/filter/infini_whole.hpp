@@ -47,6 +47,19 @@ inline option_list infini::settings() const {
           {"mode", kinds[static_cast<unsigned>(kind_)]}};
 }
 
+// After the table has changed.  Requires: a sound table.
+inline status infini::older_table::make_hints() {
+  const auto size = checked_multiply(table.cells(), std::uint64_t{1} << hint_bits);
+  if (!size) return error{"an older table has 2^59 places or more"};
+  TAMIS_TRY(hints, bitmap::make(*size));
+  table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
+    const std::uint64_t first = hint_of({cell, e.bits});
+    const std::uint64_t all = std::uint64_t{1} << (hint_bits - std::min(e.length, hint_bits));
+    for (std::uint64_t i = 0; i < all; ++i) hints.set(first + i);
+  });
+  return {};
+}
+
 // A table for prefixes of level_ bits: the places that the filter had when the entries that now run out of bits were new, so
 // that they have as many bits there as they had then.
 inline result<infini::older_table> infini::new_secondary() const {
@@ -95,6 +108,7 @@ inline status infini::expand() {
     return {};
   };
   TAMIS_TRY(aged_table active, active_.doubled(quotient_spare(2 * active_.cells()), length_at(level_ + 1), move_void));
+  if (secondary) TAMIS_CHECK(secondary->make_hints());
 
   active_ = std::move(active);
   if (is_new) {
@@ -130,6 +144,7 @@ inline status infini::contract() {
       TAMIS_TRY(secondary->table, secondary->table.halved(spare, secondary->table.longest()));
       --secondary->level;
     }
+    TAMIS_CHECK(secondary->make_hints());
   }
 
   active_ = std::move(active);
