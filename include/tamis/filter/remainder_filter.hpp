@@ -43,6 +43,13 @@ class remainder_filter : public quotient_fingerprints<Table> {
   erase_result erase(digest d) {
     const fingerprint f = fingerprint_of(d);
     table_.prefetch(f.quotient);
+    if constexpr (requires { table_.is_alone(f.quotient); }) {
+      if (table_.is_alone(f.quotient)) {
+        if (table_.value(f.quotient) != f.remainder) return erase_result::absent;
+        table_.close_alone(f.quotient);
+        return erase_result::erased;
+      }
+    }
     const slot_range run = table_.find(f.quotient);
     const std::uint64_t slot = table_.find_value(run, f.remainder);
     if (slot == run.last) return erase_result::absent;

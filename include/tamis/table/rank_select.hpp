@@ -141,8 +141,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   // A slot with this value in the quotient's run, if its block has a free one behind it: what most inserts need, without a
   // branch that depends on how the runs lie, for a free slot is one of zeros. False, and nothing has changed, if not.
   // Requires: no value in use is zero.
-  TAMIS_INLINE bool insert_in_block(std::uint64_t quotient,
-                                    std::uint64_t value) requires(!Layout.labels && Layout.block_slots == word_bits) {
+  TAMIS_INLINE bool insert_in_block(std::uint64_t quotient, std::uint64_t value) requires(!Layout.labels && !Layout.topped &&
+                                                                                          Layout.block_slots == word_bits) {
     const std::uint64_t first = quotient / block_slots * block_slots;
     const unsigned at = this->gap_in_block(quotient);
     const unsigned free = values_.insert_before_zero(first, at, value);
