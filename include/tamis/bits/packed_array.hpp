@@ -165,7 +165,7 @@ class packed_array {
       const std::uint64_t bit = first * width_;
       const auto begin = static_cast<unsigned>(bit % 8);
       const std::uint64_t end = last * width_ + width_ - (bit - begin);
-      if (end > 2 * word_bits) return insert_far(first, last, value);
+      if (end > std::uint64_t{2} * word_bits) return insert_far(first, last, value);
       // The second word is the first one again if it is not needed: then nothing of it changes, and it is stored first.
       const auto bits = static_cast<unsigned>(end);
       std::byte* const low_at = bytes_ + bit / 8;

@@ -164,7 +164,7 @@ class aged_split {
     std::uint64_t next[2] = {0, 0};
     for (unsigned bit = 0; bit < 2; ++bit) {
       if (sizes[bit] == 0) continue;
-      next[bit] = std::max(end_, block_ * block_slots + 2 * i + bit);
+      next[bit] = std::max(end_, block_ * block_slots + std::uint64_t{2} * i + bit);
       if (next[bit] + sizes[bit] > to_.slots()) return false;
       end_ = next[bit] + sizes[bit];
       to_.append_runend(end_ - 1, 1);
