@@ -37,7 +37,9 @@ inline std::uint64_t evergreen_limit(unsigned cell_bits, unsigned threshold_perc
 inline double evergreen_bits(const evergreen_shape& shape, unsigned threshold_percent, unsigned fingerprint) {
   constexpr double around = 3600;  // a segment's own fields, its place in the directory, spare bytes of its columns
   const auto slots = static_cast<double>(evergreen_slots(shape.cell_bits, threshold_percent));
-  return static_cast<double>(shape.roots) * (slots * (fingerprint + 1 + quotient_metadata) + around);
+  const unsigned slot_bits =
+      fingerprint < 8 ? fingerprint + 2 : fingerprint + 1;  // narrow slots leave a bit of the headers unused
+  return static_cast<double>(shape.roots) * (slots * (slot_bits + quotient_metadata) + around);
 }
 
 // The smallest shape whose segments do not grow before the capacity is reached. Among several roots the keys are spread by
