@@ -100,8 +100,8 @@ TEST(zeroed_array, parts_are_made_and_freed_by_many_threads) {
 
 // What was prepared is not found again page by page: 12 MiB of parts would be six huge pages, or thousands of small ones.
 TEST(zeroed_array, parts_of_prepared_memory_need_no_page_faults) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "parts are allocated one by one under this sanitizer";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers allocate parts one by one, or have page faults of their own";
 #endif
   const auto faults = [] {
     rusage used{};
@@ -127,8 +127,8 @@ TEST(zeroed_array, parts_of_prepared_memory_need_no_page_faults) {
 
 // Whoever must not wait gets small pages until a thread has found a large one; then parts come without any page fault.
 TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "parts are allocated one by one under this sanitizer";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers allocate parts one by one, or have page faults of their own";
 #endif
   const auto faults = [] {
     rusage used{};
