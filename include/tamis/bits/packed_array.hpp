@@ -142,6 +142,10 @@ class packed_array {
     word[1] |= value >> 1 >> (word_bits - 1 - shift);
   }
 
+  // Word i of the array itself. What is set behind the last value must be 0.
+  TAMIS_INLINE std::uint64_t word(std::uint64_t i) const { return words_[i]; }
+  TAMIS_INLINE void set_word(std::uint64_t i, std::uint64_t word) { words_[i] = word; }
+
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes() + i * width() / 8); }
 
   // Values [first, last) go to [first + 1, last + 1), over what value `last` was; value `first` stays as it is, for the caller

@@ -291,13 +291,42 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   rank_select<Other> copied() const {
     rank_select<Other> made = rank_select<Other>::make(quotients_, slots() - quotients_, width()).value();
     made.used_ = used_;
+    const bool same_values = values_.width() == made.values_.width();  // none of their bits stand in headers, here or there
+    if (same_values) made.values_ = values_;
+    const bool nine_bits = Layout.block_slots == word_bits && width() == 9;
+    if (nine_bits) made.values_ = Layout.topped ? values_.with_ninth().value() : values_.without_ninth();
     for (std::uint64_t block = 0; block < blocks(); ++block) {
-      made.headers_.set_occupied(block, headers_.occupied(block));
-      made.headers_.set_runends(block, headers_.runends(block));
-      made.headers_.set_offset(block, headers_.offset(block));
+      const block_header header = headers_[block];
+      made.headers_.set_occupied(block, header.occupied);
+      made.headers_.set_runends(block, header.runends);
+      made.headers_.set_offset(block, header.offset);
+      if (same_values || (header.occupied | header.offset) == 0) continue;
+      nine_bits ? copy_ninth(made, block) : copy_values(made, block);
     }
-    for (std::uint64_t slot = 0; slot < slots(); ++slot) made.set_value(slot, value(slot));
     return made;
+  }
+  template <rank_select_layout Other>
+  void copy_ninth(rank_select<Other>& made, std::uint64_t block) const {
+    if constexpr (Layout.topped) made.values_.set_ninth(block * block_slots, headers_.tops(block));
+    if constexpr (Other.topped) made.headers_.set_tops(block, values_.ninth(block * block_slots));
+  }
+  template <rank_select_layout Other>
+  void copy_values(rank_select<Other>& made, std::uint64_t block) const {
+    const std::uint64_t first = block * block_slots;
+    const unsigned above = width() - 1;
+    std::uint64_t tops = 0;
+    if constexpr (Layout.topped) tops = headers_.tops(block);
+    for (unsigned i = 0; i < block_slots; ++i) {
+      std::uint64_t value = values_.get(first + i);
+      if constexpr (Layout.topped) {
+        value |= (tops >> i & 1) << above;
+      } else {
+        tops |= (value >> above & 1) << i;
+        value &= low_mask(above);
+      }
+      if (value != 0) made.values_.set_zero(first + i, value);
+    }
+    if constexpr (Other.topped) made.headers_.set_tops(block, tops);
   }
 
   // Without an instruction for select: compare first, and ask of what matches whether it lies in the right run.

@@ -155,6 +155,23 @@ class slot_values {
     if (width_ != 8) rest_.move_down(first, last);
   }
 
+  // Slots of nine bits that have the low eight of these: of their ninth, set_ninth sets 64 at once, ninth reads them.
+  // Requires: width() == 8, or 9 for the way back and for both others.
+  result<slot_values> with_ninth() const {
+    TAMIS_TRY(slot_values made, make(size_, 9));
+    made.low_ = low_;
+    return made;
+  }
+  slot_values without_ninth() const {
+    slot_values made;
+    made.size_ = size_;
+    made.width_ = 8;
+    made.low_ = low_;
+    return made;
+  }
+  TAMIS_INLINE void set_ninth(std::uint64_t first, std::uint64_t bits) { rest_.set_word(first / word_bits, bits); }
+  TAMIS_INLINE std::uint64_t ninth(std::uint64_t first) const { return rest_.word(first / word_bits); }
+
   friend bool operator==(const slot_values&, const slot_values&) = default;
 
   template <class Self, class Archive>
