@@ -85,7 +85,7 @@ class mirrored_slots {
   TAMIS_INLINE static std::uint64_t place(digest words, unsigned table, std::uint64_t bins) {
     const digest four = table < 4 ? words : digest{key_word(words, 2), key_word(words, 3)};
     const std::uint32_t quarter = quarter_of(four, table % 4);
-    if (bins <= most_places_by_quarter) return table * bins + place_by_quarter(quarter, bins);
+    if (bins <= most_places_by_quarter) return table * bins + reduce_short(32, quarter, bins);
     const std::uint64_t more = half_of(key_word(words, 4 + table / 2), table % 2);
     return table * bins + reduce(std::uint64_t{quarter} << 32 | more, bins);
   }

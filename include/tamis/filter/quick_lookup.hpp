@@ -68,7 +68,7 @@ struct quick_slots {
     const digest words = words_of(d, generation);
     const std::uint64_t word = slot_fingerprints::word(words, 0);
     constexpr unsigned bits = S == 2 ? 16 : 32;
-    const std::uint64_t first = short_reduce_by(bits, word & low_mask(bits), table.largest);
+    const std::uint64_t first = reduce_short(bits, word & low_mask(bits), table.largest);
     return {four_places(words, table.bins), S == 0 ? first + 1 : first + (word & table.raw_mask) + table.selectors};
   }
   TAMIS_INLINE void prefetch(const probe& p) const {
@@ -107,9 +107,9 @@ struct quick_bins {
 
   TAMIS_INLINE probe locate(digest d) const {
     const digest words = words_of(d, generation);
-    const std::uint64_t second = table.bins + place_by_quarter(quarter_of(words, 1), table.bins);
+    const std::uint64_t second = table.bins + reduce_short(32, quarter_of(words, 1), table.bins);
     const std::uint64_t fingerprints = ones + reduce_quarters(slot_fingerprints::word(words, 0), table.largest);
-    return {{place_by_quarter(quarter_of(words, 0), table.bins), second}, fingerprints};
+    return {{reduce_short(32, quarter_of(words, 0), table.bins), second}, fingerprints};
   }
   TAMIS_INLINE void prefetch(const probe& p) const {
     for (const std::uint64_t place : p.places) prefetch_read(data + place * table.width / 2);

@@ -23,11 +23,6 @@ namespace tamis::inline TAMIS_LEVEL {
 TAMIS_INLINE constexpr std::uint64_t half_of(std::uint64_t word, unsigned half) {
   return half == 0 ? static_cast<std::uint32_t>(word) : word >> 32;
 }
-// As `reduce` of hash/place.hpp, by the given number of bits, at most 32.  Requires: places <= 2^32.
-TAMIS_INLINE constexpr std::uint64_t short_reduce_by(unsigned bits, std::uint64_t fraction, std::uint64_t places) {
-  return fraction * places >> bits;
-}
-
 struct slot_fingerprints {
   unsigned part_bits = 64;
   std::uint64_t largest = 1;
@@ -46,7 +41,7 @@ struct slot_fingerprints {
     const unsigned parts = 64 / part_bits;
     const std::uint64_t part = word(words, number / parts) >> (number % parts * part_bits) & low_mask(part_bits);
     if (by_selector && number != 0) return part & largest;
-    return 1 + (part_bits == 64 ? reduce(part, largest) : short_reduce_by(part_bits, part, largest));
+    return 1 + (part_bits == 64 ? reduce(part, largest) : reduce_short(part_bits, part, largest));
   }
 
   friend bool operator==(const slot_fingerprints&, const slot_fingerprints&) = default;

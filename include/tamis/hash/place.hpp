@@ -16,6 +16,11 @@ TAMIS_INLINE constexpr std::uint64_t reduce(std::uint64_t fraction, std::uint64_
   return multiply_wide(fraction, places).high;
 }
 
+// The same for a fraction of fewer bits.  Requires: bits <= 32, fraction < 2^bits, places <= 2^32.
+TAMIS_INLINE constexpr std::uint64_t reduce_short(unsigned bits, std::uint64_t fraction, std::uint64_t places) {
+  return fraction * places >> bits;
+}
+
 struct placed {
   std::uint64_t place;
   digest rest;  // the following bits; about 128 - log2(places) of them are random

@@ -20,6 +20,7 @@
 #include "tamis/base/digest.hpp"
 #include "tamis/bits/packed_array.hpp"
 #include "tamis/bits/word.hpp"
+#include "tamis/hash/place.hpp"
 
 #if TAMIS_HAS_AVX2
 #include <immintrin.h>
@@ -29,10 +30,6 @@ namespace tamis::inline TAMIS_LEVEL {
 
 inline constexpr std::uint64_t most_places_by_quarter = std::uint64_t{1} << 24;
 
-// As `reduce` of hash/place.hpp, by 32 bits of a fraction.
-TAMIS_INLINE constexpr std::uint64_t place_by_quarter(std::uint32_t quarter, std::uint64_t places) {
-  return quarter * places >> 32;
-}
 TAMIS_INLINE constexpr std::uint32_t quarter_of(digest d, unsigned quarter) {
   return static_cast<std::uint32_t>((quarter < 2 ? d.high : d.low) >> (quarter % 2 * 32));
 }
@@ -45,7 +42,7 @@ TAMIS_INLINE std::uint64_t reduce_quarters(std::uint64_t word, std::uint64_t pla
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(reduced));
 #else
   std::uint64_t all = 0;
-  for (unsigned shift = 0; shift < 64; shift += 16) all |= ((word >> shift & 0xffff) * places >> 16) << shift;
+  for (unsigned shift = 0; shift < 64; shift += 16) all |= reduce_short(16, word >> shift & 0xffff, places) << shift;
   return all;
 #endif
 }
@@ -165,7 +162,7 @@ class four_places {
   four_places() = default;
   TAMIS_INLINE four_places(digest d, std::uint64_t places) {
     assert(places <= most_places_by_quarter);
-    for (unsigned t = 0; t < 4; ++t) places_[t] = t * places + place_by_quarter(quarter_of(d, t), places);
+    for (unsigned t = 0; t < 4; ++t) places_[t] = t * places + reduce_short(32, quarter_of(d, t), places);
   }
   TAMIS_INLINE std::uint64_t operator[](unsigned table) const { return places_[table]; }
   TAMIS_INLINE void copy_to(std::uint64_t* places) const { std::copy_n(places_.data(), 4, places); }
