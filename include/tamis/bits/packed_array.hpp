@@ -142,10 +142,6 @@ class packed_array {
     word[1] |= value >> 1 >> (word_bits - 1 - shift);
   }
 
-  // Word i of the array itself. What is set behind the last value must be 0.
-  TAMIS_INLINE std::uint64_t word(std::uint64_t i) const { return words_[i]; }
-  TAMIS_INLINE void set_word(std::uint64_t i, std::uint64_t word) { words_[i] = word; }
-
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes() + i * width() / 8); }
 
   // Values [first, last) go to [first + 1, last + 1), over what value `last` was; value `first` stays as it is, for the caller
@@ -158,11 +154,7 @@ class packed_array {
   // The values from one that begins a byte on.
   class part {
    public:
-    TAMIS_INLINE std::uint64_t get(std::uint64_t i) const {
-      std::uint64_t word;
-      std::memcpy(&word, bytes_ + i * width_ / 8, sizeof word);
-      return word >> (i * width_ % 8) & low_mask(width_);
-    }
+    TAMIS_INLINE std::uint64_t get(std::uint64_t i) const { return packed_array::get(bytes_, i, width_); }
     // move_up over a value of zero, and value `first` is set. What fits two words from where it begins on moves there.
     TAMIS_INLINE void insert(std::uint64_t first, std::uint64_t last, std::uint64_t value) const {
       assert(first <= last && get(last) == 0);

@@ -286,45 +286,37 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
       if (archive.ok()) self = read.template copied<Layout>();
     }
   }
-  // The same runs and values in another layout.
+  // The same runs and values in another layout, of which one is topped.
   template <rank_select_layout Other>
   rank_select<Other> copied() const {
     rank_select<Other> made = rank_select<Other>::make(quotients_, slots() - quotients_, width()).value();
     made.used_ = used_;
-    const bool same_values = values_.width() == made.values_.width();  // none of their bits stand in headers, here or there
-    if (same_values) made.values_ = values_;
-    const bool nine_bits = Layout.block_slots == word_bits && width() == 9;
-    if (nine_bits) made.values_ = Layout.topped ? values_.with_ninth().value() : values_.without_ninth();
+    const bool same_values = values_.width() == made.values_.width();  // no bit of them stands in headers, here or there
+    made.values_ = same_values ? values_ : values_.low_bytes_in(made.values_.width()).value();
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       const block_header header = headers_[block];
       made.headers_.set_occupied(block, header.occupied);
       made.headers_.set_runends(block, header.runends);
       made.headers_.set_offset(block, header.offset);
-      if (same_values || (header.occupied | header.offset) == 0) continue;
-      nine_bits ? copy_ninth(made, block) : copy_values(made, block);
+      if (!same_values && (header.occupied | header.offset) != 0) copy_rests(made, block);
     }
     return made;
   }
+  // What stands beside the low bytes, and of the topped one in its headers.
   template <rank_select_layout Other>
-  void copy_ninth(rank_select<Other>& made, std::uint64_t block) const {
-    if constexpr (Layout.topped) made.values_.set_ninth(block * block_slots, headers_.tops(block));
-    if constexpr (Other.topped) made.headers_.set_tops(block, values_.ninth(block * block_slots));
-  }
-  template <rank_select_layout Other>
-  void copy_values(rank_select<Other>& made, std::uint64_t block) const {
-    const std::uint64_t first = block * block_slots;
-    const unsigned above = width() - 1;
+  void copy_rests(rank_select<Other>& made, std::uint64_t block) const {
+    const unsigned above = width() - 9;  // bits of a rest below the top
     std::uint64_t tops = 0;
     if constexpr (Layout.topped) tops = headers_.tops(block);
     for (unsigned i = 0; i < block_slots; ++i) {
-      std::uint64_t value = values_.get(first + i);
+      std::uint64_t rest = values_.rest(block * block_slots + i);
       if constexpr (Layout.topped) {
-        value |= (tops >> i & 1) << above;
+        rest |= (tops >> i & 1) << above;
       } else {
-        tops |= (value >> above & 1) << i;
-        value &= low_mask(above);
+        tops |= (rest >> above & 1) << i;
+        rest &= low_mask(above);
       }
-      if (value != 0) made.values_.set_zero(first + i, value);
+      if (rest != 0) made.values_.set_zero_rest(block * block_slots + i, rest);
     }
     if constexpr (Other.topped) made.headers_.set_tops(block, tops);
   }

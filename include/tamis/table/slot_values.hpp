@@ -155,22 +155,23 @@ class slot_values {
     if (width_ != 8) rest_.move_down(first, last);
   }
 
-  // Slots of nine bits that have the low eight of these: of their ninth, set_ninth sets 64 at once, ninth reads them.
-  // Requires: width() == 8, or 9 for the way back and for both others.
-  result<slot_values> with_ninth() const {
-    TAMIS_TRY(slot_values made, make(size_, 9));
-    made.low_ = low_;
-    return made;
-  }
-  slot_values without_ninth() const {
-    slot_values made;
+  // As many slots of another width, with the same low bytes and zeros beside them.  Requires: both have at least eight bits.
+  result<slot_values> low_bytes_in(unsigned width) const {
+    assert(width_ >= 8 && width >= 8);
+    slot_values made = {};
     made.size_ = size_;
-    made.width_ = 8;
+    made.width_ = width;
     made.low_ = low_;
+    if (width != 8) {
+      TAMIS_TRY(made.rest_, packed_array<dynamic_width>::make(size_, width - 8));
+    }
     return made;
   }
-  TAMIS_INLINE void set_ninth(std::uint64_t first, std::uint64_t bits) { rest_.set_word(first / word_bits, bits); }
-  TAMIS_INLINE std::uint64_t ninth(std::uint64_t first) const { return rest_.word(first / word_bits); }
+  // What stands beside the low byte.
+  TAMIS_INLINE std::uint64_t rest(std::uint64_t i) const { return width_ == 8 ? 0 : rest_.get(i); }
+  TAMIS_INLINE void set_zero_rest(std::uint64_t i, std::uint64_t rest) {
+    if (width_ != 8) rest_.set_zero(i, rest);
+  }
 
   friend bool operator==(const slot_values&, const slot_values&) = default;
 
