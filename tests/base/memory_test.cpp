@@ -98,16 +98,18 @@ TEST(zeroed_array, parts_are_made_and_freed_by_many_threads) {
   EXPECT_EQ(wrong, 0);
 }
 
+long page_faults(int whose) {
+  rusage used{};
+  getrusage(whose, &used);
+  return used.ru_minflt;
+}
+
 // What was prepared is not found again page by page: 12 MiB of parts would be six huge pages, or thousands of small ones.
 TEST(zeroed_array, parts_of_prepared_memory_need_no_page_faults) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers allocate parts one by one, or have page faults of their own";
 #endif
-  const auto faults = [] {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_minflt;
-  };
+  const auto faults = [] { return page_faults(RUSAGE_SELF); };
   constexpr std::uint64_t part = 20'000;
   std::vector<zeroed_array<std::uint8_t>> parts;
   parts.reserve(1000);
@@ -130,11 +132,7 @@ TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers allocate parts one by one, or have page faults of their own";
 #endif
-  const auto faults = [] {
-    rusage used{};
-    getrusage(RUSAGE_THREAD, &used);
-    return used.ru_minflt;
-  };
+  const auto faults = [] { return page_faults(RUSAGE_THREAD); };
   constexpr std::uint64_t part = 20'000;  // five small pages
   const no_waiting here;
   std::vector<zeroed_array<std::uint8_t>> parts;

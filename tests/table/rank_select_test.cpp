@@ -289,7 +289,9 @@ TEST(rank_select, is_saved_the_same_with_bits_in_the_headers) {
       plain.insert(quotient, value, again);
     }
     // Narrow values do not use what is there for the bit.
-    if (width < 9) EXPECT_EQ(topped.real.bits(), plain.real.bits() + topped.real.slots());
+    if (width < 9) {
+      EXPECT_EQ(topped.real.bits(), plain.real.bits() + topped.real.slots());
+    }
     const auto saved = [](const auto& table) {
       memory_sink sink;
       writer out(sink);
