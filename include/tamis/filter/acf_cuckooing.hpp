@@ -30,7 +30,7 @@ struct cuckooing_kind {
       .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
       .paper = acf_paper,
       .options = options,
-      .version = 2,  // 1 had other places and fingerprints
+      .version = 3,  // 1 and 2 had other places or fingerprints
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;

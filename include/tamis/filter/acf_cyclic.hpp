@@ -23,7 +23,7 @@ struct cyclic_kind {
       .summary = "adaptive cuckoo filter: the slot that collided takes another fingerprint",
       .paper = acf_paper,
       .options = options,
-      .version = 2,  // 1 had other places and fingerprints
+      .version = 3,  // 1 and 2 had other places or fingerprints
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;

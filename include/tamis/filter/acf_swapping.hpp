@@ -22,7 +22,7 @@ struct swapping_kind {
       .summary = "adaptive cuckoo filter: the key that collided swaps slots within its bin",
       .paper = acf_paper,
       .options = options,
-      .version = 2,  // 1 had other places and fingerprints
+      .version = 3,  // 1 and 2 had other places or fingerprints
   };
   static constexpr unsigned usual_k = 2;
   static constexpr unsigned usual_b = 4;

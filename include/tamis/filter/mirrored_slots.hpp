@@ -103,7 +103,7 @@ class mirrored_slots {
   TAMIS_INLINE bool matches(digest words, slot_at at) const {
     const std::uint64_t value = values_.get(index(at));
     const unsigned number = Numbering::number(at.offset, value >> shape_.fingerprint);
-    return value != 0 && (value & fingerprints_.largest) == fingerprint(words, number);
+    return value != 0 && (value & low_mask(fingerprints_.bits)) == fingerprint(words, number);
   }
 
   void write(slot_at at, digest d, std::uint64_t selector = 0, unsigned left = 0) {
@@ -183,13 +183,12 @@ class mirrored_slots {
   // The view of the table that is best for its shape.
   template <class Use>
   TAMIS_INLINE auto with_view(Use use) const {
-    if (quick_.way == quick_numbers::impossible) return use(any_view{*this});
-    return with_quick_view(use);
+    return with_quick_view(quick_.way, generation_, use, [&] { return use(any_view{*this}); });
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    if (quick_.way == quick_numbers::impossible) return contains_slowly(d);
-    return with_quick_view([d](const auto& v) { return v.test(v.locate(d)); });
+    const auto ask = [d](const auto& v) { return v.test(v.locate(d)); };
+    return with_quick_view(first_way_, 0, ask, [&] { return contains_slowly(d); });
   }
   TAMIS_INLINE void prefetch(digest d) const {
     with_view([d](const auto& v) { v.prefetch(v.locate(d)); });
@@ -287,9 +286,9 @@ class mirrored_slots {
       const unsigned open = ~(keys_.note(index(at)) | 1u << own);
       if constexpr (std::is_same_v<Shape, usual_shape>) {
         if (bins_ <= most_places_by_quarter) {
-          const four_places all(words(at), bins_);
+          const four_places all(words(at), four_tables(bins_));
           all.copy_to(places);
-          const four_values labels = all.read(labels_.data(), 2, 3);
+          const four_values labels = all.read(labels_.data(), packed_values(2));
           const unsigned odd = labels.with_bit<0>() & open;
           const unsigned high = labels.with_bit<1>() & open;
           return {~(odd | high) & open & 0xf, odd & ~high, high & ~odd, odd & high};
@@ -344,6 +343,7 @@ class mirrored_slots {
       auto fresh = make(shape_, mirror_.place(), labels_.any());
       if (!fresh) return std::nullopt;
       fresh->generation_ = generation_ + next;
+      fresh->prepare();
       if (!fresh->insert_all(*this) || (added != nullptr && !fresh->insert(*added))) continue;
       if (rejected == nullptr || !fresh->contains(*rejected)) return *std::move(fresh);
     }
@@ -385,24 +385,26 @@ class mirrored_slots {
   TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
 
   void prepare() {
-    fingerprints_ = slot_fingerprints::of(shape_, by_offset);
+    fingerprints_ = slot_fingerprints::of(shape_);
     quick_ = quick_numbers::of(shape_, by_offset);
+    first_way_ = generation_ == 0 ? quick_.way : quick_way::none;
   }
-  template <class Use>
-  TAMIS_INLINE auto with_quick_view(Use use) const {
+  template <class Use, class Otherwise>
+  TAMIS_INLINE auto with_quick_view(quick_way way, std::uint32_t generation, Use use, Otherwise otherwise) const {
     if constexpr (by_offset) {
-      return use(quick_bins{quick_, values_.data(), generation_});
-    } else if constexpr (!Numbering::has_selector) {
-      return use(quick_slots<0>{quick_, values_.data(), generation_});
+      if (way == quick_way::bins_of_four) return use(quick_bins{quick_, values_.data(), generation});
+    } else if constexpr (Numbering::has_selector) {
+      if (way == quick_way::two_values) return use(quick_slots<2>{quick_, values_.data(), generation});
+      if (way == quick_way::four_values) return use(quick_slots<4>{quick_, values_.data(), generation});
     } else {
-      if (shape_.selector == 1) return use(quick_slots<1>{quick_, values_.data(), generation_});
-      return use(quick_slots<2>{quick_, values_.data(), generation_});
+      if (way == quick_way::one_value) return use(quick_slots<1>{quick_, values_.data(), generation});
+      if (way == quick_way::one_long_value) return use(quick_slots<1, 32>{quick_, values_.data(), generation});
     }
+    return otherwise();
   }
   // Apart, so that the compiler keeps what the quick way needs in registers.
   TAMIS_NOINLINE bool contains_slowly(digest d) const {
-    const any_view v{*this};
-    return v.test(v.locate(d));
+    return with_view([d](const auto& v) { return v.test(v.locate(d)); });
   }
 
   // The shape as constants where it is the usual one.
@@ -459,6 +461,7 @@ class mirrored_slots {
   std::uint32_t generation_ = 0;
   slot_fingerprints fingerprints_;
   quick_numbers quick_;
+  quick_way first_way_ = quick_way::none;  // while the hashes are those of generation 0
   packed_array<dynamic_width> values_;
   slot_mirror mirror_;
   bin_labels labels_;  // if searches are guided

@@ -14,44 +14,56 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+enum class quick_way : std::uint8_t { none, one_value, two_values, four_values, one_long_value, bins_of_four };
+
 // What a lookup needs to know of the table, as it needs it.
 struct quick_numbers {
-  enum : std::uint8_t { impossible, slots, bins_of_four } way = impossible;
-  std::uint64_t bins = 0;
-  std::uint64_t width = 0;
-  std::uint64_t slot_mask = 0;
-  std::uint64_t largest = 0;    // of the fingerprints
-  std::uint64_t raw_mask = 0;   // the fingerprints of selectors other than 0, in their parts of a word
-  std::uint64_t selectors = 0;  // above them; and the 1 that makes the first fingerprint other than 0
-  std::uint64_t lanes = 0;      // `width` ones in every 16 bits
+  quick_way way = quick_way::none;
+  four_tables tables{0};
+  packed_values values{1};
+  std::uint64_t largest = 0;  // of the fingerprints
+  std::uint64_t lanes = 0;    // `width` ones in every 16 bits
+  // What makes all that a key can have in a slot, or in the slots of a bin, out of its word of fingerprints.
+  quarters factors;
+  quarters sums;
 
   static quick_numbers of(const acf_shape& shape, bool by_offset) {
     quick_numbers made;
     const unsigned width = shape.fingerprint + shape.selector;
-    made.bins = shape.bins;
-    made.width = width;
-    made.slot_mask = low_mask(width);
     made.largest = low_mask(shape.fingerprint);
-    made.lanes = low_mask(width) * 0x0001'0001'0001'0001;
-    made.selectors = 1;
-    const unsigned part = shape.selector <= 1 ? 32 : 16;
-    for (std::uint64_t selector = 1; selector < 64 / part && shape.selector != 0 && width <= part; ++selector) {
-      made.raw_mask |= made.largest << (part * selector);
-      made.selectors |= selector << (part * selector + shape.fingerprint);
+    made.lanes = low_mask(width) * ones;
+    if (shape.bins > most_places_by_quarter || width > 32) return made;
+    made.tables = four_tables(shape.bins);
+    made.values = packed_values(width);
+    if (by_offset && shape.k == 2 && shape.b == 4 && width <= 14) {
+      made.way = quick_way::bins_of_four;
+      made.factors.word = made.largest * ones;
+      made.sums.word = ones;
     }
-    if (shape.bins > most_places_by_quarter) return made;
-    if (!by_offset && shape.k == 4 && shape.b == 1 && shape.selector <= 2 && width <= part) made.way = slots;
-    if (by_offset && shape.k == 2 && shape.b == 4 && width <= 14) made.way = bins_of_four;
+    if (by_offset || shape.k != 4 || shape.b != 1) return made;
+    if (width > 16 && shape.selector == 0) made.way = quick_way::one_long_value;
+    if (width > 16 || shape.selector > 2) return made;
+    made.way = std::array{quick_way::one_value, quick_way::two_values, quick_way::four_values}[shape.selector];
+    made.factors.word = made.largest;
+    made.sums.word = 1;
+    for (unsigned quarter = 1; quarter < 4 && shape.selector != 0; ++quarter) {
+      const bool used = quarter >> shape.selector == 0;
+      made.factors.word |= (used ? made.largest + 1 : 0) << 16 * quarter;
+      made.sums.word |= (used ? std::uint64_t{quarter} << shape.fingerprint : 0xffff) << 16 * quarter;
+    }
     return made;
   }
+
+ private:
+  static constexpr std::uint64_t ones = 0x0001'0001'0001'0001;
 };
 
 // The 128 bits that the hashes of a generation are made of. Later ones are rare, and kept out of the way.
 TAMIS_COLD inline digest later_words(digest d, std::uint32_t generation) { return continuation(d, generation); }
 TAMIS_INLINE digest words_of(digest d, std::uint32_t generation) { return generation == 0 ? d : later_words(d, generation); }
 
-// k = 4, b = 1; selectors of s bits, 0 to 2.
-template <unsigned S>
+// k = 4, b = 1; a key has so many values, in parts of a word of so many bits.
+template <unsigned Values, unsigned Part = 16>
 struct quick_slots {
   const quick_numbers& table;
   const std::byte* data;
@@ -59,20 +71,21 @@ struct quick_slots {
 
   struct probe {
     four_places places;
-    std::uint64_t values;  // all that the key can have in a slot: one, or two or four in parts of the word
+    std::uint64_t values;
   };
   static constexpr unsigned k() { return 4; }
   static constexpr unsigned b() { return 1; }
 
   TAMIS_INLINE probe locate(digest d) const {
+    static_assert(Part == 16 || (Part == 32 && Values == 1));
     const digest words = words_of(d, generation);
     const std::uint64_t word = slot_fingerprints::word(words, 0);
-    constexpr unsigned bits = S == 2 ? 16 : 32;
-    const std::uint64_t first = reduce_short(bits, word & low_mask(bits), table.largest);
-    return {four_places(words, table.bins), S == 0 ? first + 1 : first + (word & table.raw_mask) + table.selectors};
+    const std::uint64_t values =
+        Part == 16 ? reduce_quarters(word, table.factors, table.sums) : 1 + reduce_short(32, half_of(word, 0), table.largest);
+    return {four_places(words, table.tables), values};
   }
   TAMIS_INLINE void prefetch(const probe& p) const {
-    for (unsigned t = 0; t < k(); ++t) prefetch_read(data + p.places[t] * table.width / 8);
+    for (unsigned t = 0; t < k(); ++t) prefetch_read(data + p.places[t] * table.values.width[t] / 8);
   }
   TAMIS_INLINE bool test(const probe& p) const { return equal(p) != 0; }
   // Which slots of the key match: a bit for each.
@@ -86,9 +99,12 @@ struct quick_slots {
 
  private:
   TAMIS_INLINE std::uint32_t equal(const probe& p) const {
-    const four_values found = p.places.read(data, table.width, table.slot_mask);
-    if constexpr (S == 0) return found.equal(p.values);
-    return S == 1 ? found.equal_either(p.values) : found.equal_any(p.values);
+    const four_values found = p.places.read(data, table.values);
+    if constexpr (Values == 1) {
+      return found.equal(p.values);
+    } else {
+      return found.equal_any<Values>(p.values);
+    }
   }
 };
 
@@ -107,12 +123,12 @@ struct quick_bins {
 
   TAMIS_INLINE probe locate(digest d) const {
     const digest words = words_of(d, generation);
-    const std::uint64_t second = table.bins + reduce_short(32, quarter_of(words, 1), table.bins);
-    const std::uint64_t fingerprints = ones + reduce_quarters(slot_fingerprints::word(words, 0), table.largest);
-    return {{reduce_short(32, quarter_of(words, 0), table.bins), second}, fingerprints};
+    const std::uint64_t bins = table.tables.places[0];
+    const std::uint64_t values = reduce_quarters(slot_fingerprints::word(words, 0), table.factors, table.sums);
+    return {{reduce_short(32, quarter_of(words, 0), bins), bins + reduce_short(32, quarter_of(words, 1), bins)}, values};
   }
   TAMIS_INLINE void prefetch(const probe& p) const {
-    for (const std::uint64_t place : p.places) prefetch_read(data + place * table.width / 2);
+    for (const std::uint64_t place : p.places) prefetch_read(data + place * width() / 2);
   }
   // If a lane is 0, taking 1 from each sets the highest bit of the lowest such lane; if none is, no highest bit: lanes have at
   // most 15 bits.
@@ -132,12 +148,13 @@ struct quick_bins {
  private:
   static constexpr std::uint64_t ones = 0x0001'0001'0001'0001;
 
+  TAMIS_INLINE std::uint64_t width() const { return table.values.width[0]; }
   // The slots of a bin, 16 bits for each.
   TAMIS_INLINE std::uint64_t bin(const probe& p, unsigned t) const {
     std::uint64_t word;
-    const std::uint64_t bit = p.places[t] * table.width * 4;
+    const std::uint64_t bit = p.places[t] * width() * 4;
     __builtin_memcpy(&word, data + bit / 8, sizeof word);
-    return spread_to_quarters(word >> (bit % 8), table.width, table.lanes);
+    return spread_to_quarters(word >> (bit % 8), width(), table.lanes);
   }
 };
 

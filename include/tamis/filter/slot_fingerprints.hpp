@@ -1,14 +1,14 @@
 #pragma once
 
 // The fingerprints of a key in an adaptive cuckoo filter, which may have several: by selector or by the slot's offset in its
-// bin. They are parts of words that are made of the key's digest, several to a word where they are short:
+// bin. They are parts of words that are made of the key's digest, several to a word where slots are short:
 //
-//   one or two, up to 32 bits     │     32 bits     │     32 bits     │
-//   more, up to 16 bits           │  16  │  16  │  16  │  16  │
-//   longer                        │              64 bits              │
+//   slots of up to 16 bits        │  16  │  16  │  16  │  16  │
+//   up to 32 bits                 │     32      │     32      │
+//   longer                        │             64            │
 //
-// A part times 2^f - 1 gives a fingerprint from 1 to 2^f - 1: 0 is an empty slot. Where the slot has a selector other than 0
-// it is not empty anyway, and the lowest bits of the part serve as they are.
+// A part is a fraction: times 2^f - 1 it gives a fingerprint from 1 to 2^f - 1, for 0 is an empty slot. Where the slot has a
+// selector other than 0 it is not empty anyway, and all 2^f fingerprints serve.
 
 #include <cstdint>
 
@@ -23,15 +23,15 @@ namespace tamis::inline TAMIS_LEVEL {
 TAMIS_INLINE constexpr std::uint64_t half_of(std::uint64_t word, unsigned half) {
   return half == 0 ? static_cast<std::uint32_t>(word) : word >> 32;
 }
+
 struct slot_fingerprints {
   unsigned part_bits = 64;
-  std::uint64_t largest = 1;
+  unsigned bits = 1;
   bool by_selector = false;
 
-  static slot_fingerprints of(const acf_shape& shape, bool by_offset) {
-    const unsigned count = by_offset ? shape.b : 1u << shape.selector;
-    const unsigned wanted = count <= 2 ? 32 : 16;
-    return {shape.fingerprint <= wanted ? wanted : 64, low_mask(shape.fingerprint), shape.selector != 0};
+  static slot_fingerprints of(const acf_shape& shape) {
+    const unsigned width = shape.fingerprint + shape.selector;
+    return {width <= 16 ? 16u : width <= 32 ? 32u : 64u, shape.fingerprint, shape.selector != 0};
   }
 
   // The word that this and perhaps other fingerprints are parts of.
@@ -40,8 +40,8 @@ struct slot_fingerprints {
   TAMIS_INLINE std::uint64_t operator()(digest words, unsigned number) const {
     const unsigned parts = 64 / part_bits;
     const std::uint64_t part = word(words, number / parts) >> (number % parts * part_bits) & low_mask(part_bits);
-    if (by_selector && number != 0) return part & largest;
-    return 1 + (part_bits == 64 ? reduce(part, largest) : reduce_short(part_bits, part, largest));
+    if (by_selector && number != 0) return part >> (part_bits - bits);
+    return 1 + (part_bits == 64 ? reduce(part, low_mask(bits)) : reduce_short(part_bits, part, low_mask(bits)));
   }
 
   friend bool operator==(const slot_fingerprints&, const slot_fingerprints&) = default;

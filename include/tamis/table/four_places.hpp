@@ -6,7 +6,7 @@
 //                  │           │           │           │
 //   places    in table 0   in table 1   in table 2   in table 3
 //                  │           │           │           │
-//   values      compared with what the key has: with one value, or with two side by side
+//   values      compared with what the key has: with one value, or with two or four side by side
 //
 // Places by 32 bits are even enough for tables of up to 2^24 places: one place has at most 1/256 more keys than another.
 
@@ -34,15 +34,24 @@ TAMIS_INLINE constexpr std::uint32_t quarter_of(digest d, unsigned quarter) {
   return static_cast<std::uint32_t>((quarter < 2 ? d.high : d.low) >> (quarter % 2 * 32));
 }
 
-// Every quarter of a word as a fraction of 2^16, times so many.  Requires: places < 2^16.
-TAMIS_INLINE std::uint64_t reduce_quarters(std::uint64_t word, std::uint64_t places) {
+// Four numbers of 16 bits, as an operand of vector instructions.
+struct alignas(16) quarters {
+  std::uint64_t word = 0;
+  std::uint64_t padding = 0;
+};
+
+// Every quarter of a word as a fraction of 2^16, times its factor, and so much more.
+TAMIS_INLINE std::uint64_t reduce_quarters(std::uint64_t word, const quarters& factors, const quarters& sums) {
 #if TAMIS_HAS_AVX2
-  const __m128i quarters = _mm_cvtsi64_si128(static_cast<long long>(word));
-  const __m128i reduced = _mm_mulhi_epu16(quarters, _mm_set1_epi16(static_cast<short>(places)));
-  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(reduced));
+  const auto operand = [](const quarters& from) { return _mm_load_si128(reinterpret_cast<const __m128i*>(&from)); };
+  const __m128i reduced = _mm_mulhi_epu16(_mm_cvtsi64_si128(static_cast<long long>(word)), operand(factors));
+  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_add_epi16(reduced, operand(sums))));
 #else
   std::uint64_t all = 0;
-  for (unsigned shift = 0; shift < 64; shift += 16) all |= reduce_short(16, word >> shift & 0xffff, places) << shift;
+  for (unsigned shift = 0; shift < 64; shift += 16) {
+    const auto quarter = [shift](std::uint64_t from) { return from >> shift & 0xffff; };
+    all |= ((reduce_short(16, quarter(word), quarter(factors.word)) + quarter(sums.word)) & 0xffff) << shift;
+  }
   return all;
 #endif
 }
@@ -58,6 +67,26 @@ TAMIS_INLINE std::uint64_t spread_to_quarters(std::uint64_t packed, [[maybe_unus
 #endif
 }
 
+// The same number for each of four, as an operand of vector instructions: one that has to be spread first costs one more.
+using four_times = std::array<std::uint64_t, 4>;
+TAMIS_INLINE constexpr four_times each(std::uint64_t number) { return {number, number, number, number}; }
+
+// Four tables of so many places each, one behind the other.  Requires: size <= most_places_by_quarter.
+struct four_tables {
+  explicit constexpr four_tables(std::uint64_t size) : places(each(size)), begins{0, size, 2 * size, 3 * size} {
+    assert(size <= most_places_by_quarter);
+  }
+  four_times places;
+  four_times begins;
+};
+
+// Their values of so many bits.  Requires: bits <= 32.
+struct packed_values {
+  explicit constexpr packed_values(unsigned bits) : width(each(bits)), mask(each(low_mask(bits))) { assert(bits <= 32); }
+  four_times width;
+  four_times mask;
+};
+
 #if TAMIS_HAS_AVX2
 
 // Four of the values that a packed array has.
@@ -69,16 +98,15 @@ class four_values {
   TAMIS_INLINE std::uint32_t equal(std::uint64_t value) const {
     return mask(_mm256_cmpeq_epi64(values_, _mm256_set1_epi64x(static_cast<long long>(value))));
   }
-  // Which are one or the other half of the word?  Requires: they have at most 32 bits.
-  TAMIS_INLINE std::uint32_t equal_either(std::uint64_t pair) const {
-    const __m256i twice = _mm256_shuffle_epi32(values_, _MM_SHUFFLE(2, 2, 0, 0));
-    return mask(_mm256_cmpeq_epi32(twice, _mm256_set1_epi64x(static_cast<long long>(pair))));
-  }
-  // Which are any quarter of the word?  Requires: they have at most 16 bits.
-  TAMIS_INLINE std::uint32_t equal_any(std::uint64_t quad) const {
-    const __m256i spread = _mm256_set_epi64x(0x0908090809080908, 0x0100010001000100, 0x0908090809080908, 0x0100010001000100);
-    const __m256i four_times = _mm256_shuffle_epi8(values_, spread);
-    return mask(_mm256_cmpeq_epi16(four_times, _mm256_set1_epi64x(static_cast<long long>(quad))));
+  // Which are one of the lowest quarters of the word?  Requires: they have at most 16 bits, and no other quarter is 0.
+  template <unsigned Quarters>
+  TAMIS_INLINE std::uint32_t equal_any(std::uint64_t quarters) const {
+    static_assert(Quarters == 2 || Quarters == 4);
+    constexpr long long zeros = static_cast<long long>(0x8080'8080'0000'0000);  // in place of the value
+    constexpr long long low = Quarters == 4 ? 0x0100'0100'0100'0100 : 0x0100'0100 | zeros;
+    constexpr long long high = Quarters == 4 ? 0x0908'0908'0908'0908 : 0x0908'0908 | zeros;
+    const __m256i each = _mm256_shuffle_epi8(values_, _mm256_set_epi64x(high, low, high, low));
+    return mask(_mm256_cmpeq_epi16(each, _mm256_set1_epi64x(static_cast<long long>(quarters))));
   }
   // In which is this bit set? A bit for each.
   template <unsigned Bit>
@@ -95,32 +123,32 @@ class four_values {
 class four_places {
  public:
   four_places() = default;
-  // Place t: one of `places` by quarter t, counted on from table to table.  Requires: places <= most_places_by_quarter.
-  TAMIS_INLINE four_places(digest d, std::uint64_t places) {
-    assert(places <= most_places_by_quarter);
-    const __m256i each = _mm256_set1_epi64x(static_cast<long long>(places));
+  // Place t: one of table t by quarter t, counted on from table to table.
+  TAMIS_INLINE four_places(digest d, const four_tables& tables) {
     const __m128i words =
         _mm_set_epi64x(static_cast<long long>(in_register(d.low)), static_cast<long long>(in_register(d.high)));
-    const __m256i own = _mm256_srli_epi64(_mm256_mul_epu32(_mm256_cvtepu32_epi64(words), each), 32);
-    places_ = _mm256_add_epi64(own, _mm256_mul_epu32(each, _mm256_set_epi64x(3, 2, 1, 0)));
+    const __m256i own = _mm256_srli_epi64(_mm256_mul_epu32(_mm256_cvtepu32_epi64(words), operand(tables.places)), 32);
+    places_ = _mm256_add_epi64(own, operand(tables.begins));
   }
   TAMIS_INLINE std::uint64_t operator[](unsigned table) const { return static_cast<std::uint64_t>(places_[table]); }
   TAMIS_INLINE void copy_to(std::uint64_t* places) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(places), places_); }
 
-  // The values there.  Requires: width <= 32, mask == low_mask(width). Four loads: a gather takes a third longer.
-  TAMIS_INLINE four_values read(const std::byte* data, std::uint64_t width, std::uint64_t mask) const {
-    assert(width <= 32);
-    const __m256i bits = _mm256_mul_epu32(places_, _mm256_set1_epi64x(static_cast<long long>(width)));
+  // The values there. Four loads: a gather takes a third longer.
+  TAMIS_INLINE four_values read(const std::byte* data, const packed_values& values) const {
+    const __m256i bits = _mm256_mul_epu32(places_, operand(values.width));
     const __m256i bytes = _mm256_srli_epi64(bits, 3);
     const __m128i first = _mm256_castsi256_si128(bytes);
     const __m128i last = _mm256_extracti128_si256(bytes, 1);
     const __m256i words = _mm256_set_m128i(two_words(data + _mm_cvtsi128_si64(last), data + _mm_extract_epi64(last, 1)),
                                            two_words(data + _mm_cvtsi128_si64(first), data + _mm_extract_epi64(first, 1)));
     const __m256i shifted = _mm256_srlv_epi64(words, _mm256_and_si256(bits, _mm256_set1_epi64x(7)));
-    return four_values(_mm256_and_si256(shifted, _mm256_set1_epi64x(static_cast<long long>(mask))));
+    return four_values(_mm256_and_si256(shifted, operand(values.mask)));
   }
 
  private:
+  TAMIS_INLINE static __m256i operand(const four_times& from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from.data()));
+  }
   TAMIS_INLINE static __m128i two_words(const std::byte* low, const std::byte* high) {
     const __m128d one = _mm_castsi128_pd(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low)));
     return _mm_castpd_si128(_mm_loadh_pd(one, reinterpret_cast<const double*>(high)));
@@ -135,9 +163,17 @@ class four_values {
  public:
   explicit four_values(const std::array<std::uint64_t, 4>& values) : values_(values) {}
 
-  TAMIS_INLINE std::uint32_t equal(std::uint64_t value) const { return equal_part(value, 64); }
-  TAMIS_INLINE std::uint32_t equal_either(std::uint64_t pair) const { return equal_part(pair, 32); }
-  TAMIS_INLINE std::uint32_t equal_any(std::uint64_t quad) const { return equal_part(quad, 16); }
+  TAMIS_INLINE std::uint32_t equal(std::uint64_t value) const {
+    std::uint32_t found = 0;
+    for (unsigned t = 0; t < 4; ++t) found |= std::uint32_t{values_[t] == value} << 8 * t;
+    return found;
+  }
+  template <unsigned Quarters>
+  TAMIS_INLINE std::uint32_t equal_any(std::uint64_t quarters) const {
+    std::uint32_t found = 0;
+    for (unsigned q = 0; q < Quarters; ++q) found |= equal(quarters >> 16 * q & 0xffff);
+    return found;
+  }
   template <unsigned Bit>
   TAMIS_INLINE std::uint32_t with_bit() const {
     std::uint32_t found = 0;
@@ -146,34 +182,24 @@ class four_values {
   }
 
  private:
-  TAMIS_INLINE std::uint32_t equal_part(std::uint64_t wanted, unsigned bits) const {
-    std::uint32_t found = 0;
-    for (unsigned shift = 0; shift < 64; shift += bits) {
-      for (unsigned t = 0; t < 4; ++t) found |= std::uint32_t{values_[t] == (wanted >> shift & low_mask(bits))} << 8 * t;
-    }
-    return found;
-  }
-
   std::array<std::uint64_t, 4> values_;
 };
 
 class four_places {
  public:
   four_places() = default;
-  TAMIS_INLINE four_places(digest d, std::uint64_t places) {
-    assert(places <= most_places_by_quarter);
-    for (unsigned t = 0; t < 4; ++t) places_[t] = t * places + reduce_short(32, quarter_of(d, t), places);
+  TAMIS_INLINE four_places(digest d, const four_tables& tables) {
+    for (unsigned t = 0; t < 4; ++t) places_[t] = tables.begins[t] + reduce_short(32, quarter_of(d, t), tables.places[t]);
   }
   TAMIS_INLINE std::uint64_t operator[](unsigned table) const { return places_[table]; }
   TAMIS_INLINE void copy_to(std::uint64_t* places) const { std::copy_n(places_.data(), 4, places); }
 
-  TAMIS_INLINE four_values read(const std::byte* data, std::uint64_t width, std::uint64_t /*mask*/) const {
-    assert(width <= 32);
-    std::array<std::uint64_t, 4> values;
+  TAMIS_INLINE four_values read(const std::byte* data, const packed_values& values) const {
+    std::array<std::uint64_t, 4> found;
     for (unsigned t = 0; t < 4; ++t) {
-      values[t] = packed_array<dynamic_width>::get(data, places_[t], static_cast<unsigned>(width));
+      found[t] = packed_array<dynamic_width>::get(data, places_[t], static_cast<unsigned>(values.width[t]));
     }
-    return four_values(values);
+    return four_values(found);
   }
 
  private:
