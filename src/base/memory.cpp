@@ -1,5 +1,6 @@
 #include "tamis/base/memory.hpp"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,7 +36,11 @@ constexpr bool is_part(std::uint64_t bytes) { return pools_parts && least_part_b
 
 // Never destroyed: tables of static storage may be freed after it would have been.
 part_pool& parts() {
-  static auto* pool = new part_pool;
+  static part_pool* const pool = [] {
+    static auto* made = new part_pool;
+    pthread_atfork([] { made->before_fork(); }, [] { made->after_fork_in_parent(); }, [] { made->after_fork_in_child(); });
+    return made;
+  }();
   return *pool;
 }
 
@@ -76,6 +81,8 @@ void prepare_small_tables(std::uint64_t bytes) {
   if (!pools_parts) return;
   for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) parts().prepare();
 }
+
+void allow_memory_thread(bool allowed) { parts().allow_thread(allowed); }
 
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 7> units = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -90,6 +90,18 @@ class part_pool {
     const std::lock_guard lock(mutex_);
     spare_.push_back(reinterpret_cast<std::uintptr_t>(region));
   }
+  void allow_thread(bool allowed) {
+    const std::lock_guard lock(mutex_);
+    may_look_ahead_ = allowed;
+  }
+
+  // Around fork: the child, in which no other thread lives on, must not find the pool locked or half changed by one.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_child() {
+    is_looking_ = false;
+    mutex_.unlock();
+  }
 
  private:
   // A region from which parts are cut one behind the other.
@@ -151,7 +163,8 @@ class part_pool {
 
   // Has the next region found if it will soon be needed. The thread takes no signals, and ends with the region in spare_.
   void look_ahead() {
-    if (is_looking_ || !spare_.empty() || in_use_ < map_from_bytes / 2 || found_.has(region_bytes / 2)) return;
+    if (!may_look_ahead_ || is_looking_ || !spare_.empty()) return;
+    if (in_use_ < map_from_bytes / 2 || found_.has(region_bytes / 2)) return;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -175,6 +188,7 @@ class part_pool {
 
   std::mutex mutex_;
   std::uint64_t in_use_ = 0;
+  bool may_look_ahead_ = true;
   bool is_looking_ = false;
   source fresh_;                                      // huge pages that may still have to be found
   source found_;                                      // those that have been

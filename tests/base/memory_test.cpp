@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -151,6 +154,61 @@ TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
     const auto mark = static_cast<std::uint8_t>(i);
     ASSERT_TRUE(std::all_of(parts[i].begin(), parts[i].end(), [mark](std::uint8_t b) { return b == mark; })) << i;
   }
+}
+
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(zeroed_array, no_thread_is_started_where_it_is_forbidden) {
+  allow_memory_thread(false);
+  const no_waiting here;
+  const std::ptrdiff_t before = threads_of_process();  // one that was begun may still end
+  std::vector<zeroed_array<std::uint8_t>> parts;
+  std::ptrdiff_t most = 0;
+  for (unsigned taken = 0; taken < 1000; ++taken) {
+    parts.push_back(zeroed_array<std::uint8_t>::make(20'000).value());
+    most = std::max(most, threads_of_process());
+  }
+  allow_memory_thread(true);
+  EXPECT_LE(most, before);
+}
+
+// A child process must not find the pool locked by a thread that it does not have.
+TEST(zeroed_array, a_forked_process_can_make_parts) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer does not support it";
+#endif
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&done] {
+      const no_waiting here;
+      while (!done) {
+        std::vector<zeroed_array<std::uint8_t>> parts;
+        for (int i = 0; i < 300; ++i) parts.push_back(zeroed_array<std::uint8_t>::make(20'000).value());
+      }
+    });
+  }
+  int ended_well = 0;
+  constexpr int children = 40;
+  while (ended_well < children) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      const no_waiting here;
+      std::vector<zeroed_array<std::uint8_t>> parts;
+      for (int i = 0; i < 300; ++i) parts.push_back(zeroed_array<std::uint8_t>::make(20'000).value());
+      _exit(0);
+    }
+    int how = 0;
+    if (child < 0 || waitpid(child, &how, 0) != child || !WIFEXITED(how) || WEXITSTATUS(how) != 0) break;
+    ++ended_well;
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ended_well, children);
 }
 
 TEST(zeroed_array, parts_without_waiting_are_made_by_many_threads) {

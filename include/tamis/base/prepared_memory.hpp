@@ -11,8 +11,13 @@ namespace tamis {
 // it too 5 to 10 ms. May be called at any time from any thread; the memory is kept until tables have used it.
 void prepare_small_tables(std::uint64_t bytes);
 
+// The library starts one kind of thread, which finds the next huge page for filters that grow while somebody inserts, and ends
+// when it has found it; it takes no signals. This forbids or allows it (the default) from now on. Without it they grow on small
+// pages, but for those that prepare_small_tables has found: lookups take up to a quarter longer.
+void allow_memory_thread(bool allowed);
+
 // While it lives, small tables that this thread makes take no huge page that has not been found yet. The next one is found by a
-// thread that lives as long as that takes; tables that come before it is ready stand on small pages.
+// thread that lives as long as that takes (if it may); tables that come before it is ready stand on small pages.
 class no_waiting {
  public:
   no_waiting() noexcept;
