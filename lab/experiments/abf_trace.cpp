@@ -1,5 +1,6 @@
 #include "lab/experiments/abf_trace.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <span>
@@ -13,13 +14,14 @@
 namespace tamis::lab {
 namespace {
 
+constexpr std::string_view synthetic_name = "pareto-";  // and alpha
 constexpr std::uint64_t synthetic_flows = 500000;
 constexpr std::size_t fewest_flows = 1000;  // in a log
 
 result<trace> synthetic(const std::string& alpha, std::uint64_t seed) {
   const std::pair<std::string, std::string> options[] = {{"flows", std::to_string(synthetic_flows)}, {"alpha", alpha}};
   TAMIS_TRY(const auto stream, make_workload("packets", options, seed));
-  trace made{"pareto-" + alpha, {}, {}};
+  trace made{std::string(synthetic_name) + alpha, {}, {}};
   std::vector<std::uint64_t> ids(4096);
   while (const std::size_t count = stream->next(ids)) {
     for (std::size_t i = 0; i < count; ++i) made.packets.push_back(static_cast<std::uint32_t>(ids[i]));
@@ -97,6 +99,12 @@ result<std::vector<trace>> traces_for(const experiment_options& options, std::si
   }
   return made;
 }
+
+bool is_synthetic(const table& seen) {
+  const auto by_us = [](const auto& r) { return r.text("trace").starts_with(synthetic_name); };
+  return std::ranges::all_of(seen.rows(), by_us);
+}
+std::string traces_named(const table& seen) { return is_synthetic(seen) ? "synthetic packet traces" : "a given trace"; }
 
 trace_sample sample_flows(const trace& from, std::uint64_t members, random_source random) {
   std::vector<bool> is_member(from.flows.size());

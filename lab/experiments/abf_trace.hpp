@@ -21,6 +21,10 @@ struct trace {
 // The log that the options name, or the three synthetic traces (the first `most` of them).
 result<std::vector<trace>> traces_for(const experiment_options& options, std::size_t most = 3);
 
+// What a table with a column "trace" was made of: "synthetic packet traces", or "a given trace".
+bool is_synthetic(const table& seen);
+std::string traces_named(const table& seen);
+
 // N flows, chosen at random, are stored; the packets of all others are asked for.
 struct trace_sample {
   std::vector<digest> members;

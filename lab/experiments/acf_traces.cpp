@@ -75,17 +75,19 @@ std::vector<verdict> judge(const table& seen) {
   const row_list narrow = where(seen.rows(), "slot_bits", "8");
   const double first = narrow.front().value("cuckooing_paper");
   const double last = where(narrow, "trace", narrow.front().text("trace")).back().value("cuckooing_paper");
-  all.push_back(decide(
-      first < 0.95 * last, "Cuckooing is best at small A/S",
-      brief(100 * first) + " % at the smallest A/S, " + brief(100 * last) +
-          " % at the largest. The curves are flat here because the packets of a flow come in bursts in synthetic traces: a "
-          "flow that was fixed is rarely broken before it ends, however small the table is"));
+  all.push_back(
+      decide(first < 0.95 * last, "Cuckooing is best at small A/S",
+             brief(100 * first) + " % at the smallest A/S, " + brief(100 * last) + " % at the largest" +
+                 (is_synthetic(seen)
+                      ? ". The curves are flat here because the packets of a flow come in bursts in synthetic traces: a "
+                        "flow that was fixed is rarely broken before it ends, however small the table is"
+                      : "")));
   return all;
 }
 
 std::vector<chart> draw(const table& seen) {
   chart rates{.name = "figures-1-4",
-              .title = "Figures 1 to 4: false-positive rate on synthetic packet traces",
+              .title = "Figures 1 to 4: false-positive rate on " + traces_named(seen),
               .x = {.label = "A/S: flows asked for per flow stored", .log = true},
               .y = {.label = "false positives, %", .log = true, .factor = 100}};
   chart ratios{.name = "normalised",

@@ -50,7 +50,7 @@ std::vector<verdict> judge(const table& seen) {
 
 std::vector<chart> draw(const table& seen) {
   chart c{.name = "figures-3-4",
-          .title = "Figures 3 and 4 left: false-positive rate on synthetic packet traces",
+          .title = "Figures 3 and 4 left: false-positive rate on " + traces_named(seen),
           .x = {.label = "A/S: flows asked for per flow stored", .log = true},
           .y = {.label = "false positives, %", .log = true, .factor = 100}};
   for (const std::string& t : distinct(seen.rows(), "trace"))
