@@ -125,6 +125,7 @@ TEST(byte_column, agreeing_bytes_are_found_in_one_step) {
     const auto asked = static_cast<std::uint8_t>(random());
     const std::uint64_t found = agree_above_last_one(bytes.data(), asked);
     ASSERT_EQ(found, plain::agree_above_last_one(bytes.data(), asked));
+    ASSERT_EQ(found & 0xffff, sixteen_agree_above_last_one(bytes.data(), asked));
     for (unsigned at = 0; at < 64; ++at) {
       ASSERT_EQ(found >> at & 1, static_cast<std::uint64_t>(entry_code::slot_matches(bytes[at], asked) || bytes[at] == 0));
     }

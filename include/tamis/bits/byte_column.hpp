@@ -152,6 +152,23 @@ TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::
 #endif
 }
 
+// The same for sixteen bytes.
+TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
+#if defined(__SSE2__)
+  const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i ignored = _mm_xor_si128(here, _mm_add_epi8(here, _mm_set1_epi8(-1)));
+  const __m128i differ = _mm_xor_si128(here, _mm_set1_epi8(static_cast<char>(asked)));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(differ, ignored), ignored)));
+#else
+  std::uint64_t agree = 0;
+  for (unsigned i = 0; i < 16; ++i) {
+    const unsigned ignored = bytes[i] ^ (bytes[i] - 1u);
+    agree |= static_cast<std::uint64_t>(((bytes[i] ^ asked) & ~ignored & 0xffu) == 0) << i;
+  }
+  return agree;
+#endif
+}
+
 // Bytes [from, from + size) go up by one place.  Requires: 33 bytes may be read and written from `from` on.
 TAMIS_INLINE void move_bytes_up(std::uint8_t* from, std::uint64_t size) {
 #if TAMIS_HAS_AVX2
@@ -218,6 +235,9 @@ class byte_column {
   }
   TAMIS_INLINE std::uint64_t agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
     return tamis::agree_above_last_one(bytes_.data() + i, asked);
+  }
+  TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
+    return tamis::sixteen_agree_above_last_one(bytes_.data() + i, asked);
   }
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i); }
 

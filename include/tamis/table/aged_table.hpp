@@ -51,15 +51,19 @@ class aged_table {
   TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch(cell); }
   TAMIS_INLINE void prefetch_update(std::uint64_t cell) const { table_.prefetch_update(cell); }
 
-  TAMIS_INLINE bool contains(std::uint64_t cell, std::uint64_t following) const {
-    const auto run = table_.find_near(cell);
-    const std::uint64_t asked = asked_of(following);
-    const std::uint64_t base = run.block * rank_select<>::block_slots;
-    for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, asked); near != 0; near &= near - 1) {
-      if (entry_code::slot_matches(table_.value(base + first_of(near)), asked)) return true;
-    }
-    return run.leaves && contains_far(cell, asked);
+  bool contains(std::uint64_t cell, std::uint64_t following) const {
+    return is_wide(longest()) ? wide_contains(cell, following) : contains_somewhere(cell, asked_of(following));
   }
+  // The same in a table whose slots have at least eight bits. One branch depends on what is read, and it is hardly ever taken
+  // where nothing matches: the processor goes on to the next lookup, and its memory, while it waits for this one's.
+  TAMIS_INLINE bool wide_contains(std::uint64_t cell, std::uint64_t following) const {
+    const std::uint64_t asked = asked_of(following);
+    const std::uint64_t run = rank_select<>::find_from(table_.header(cell / rank_select<>::block_slots), cell);
+    const std::uint64_t near = run & (table_.values().prefix_candidates_of_sixteen(cell, asked) | ~low_mask(near_slots));
+    return near != 0 && contains_one_of(cell, asked, near);
+  }
+  // Do slots for payloads of up to `longest` bits have eight bits?
+  static bool is_wide(unsigned longest) { return longest + 1 >= 8; }
   // How many entries match.
   std::uint64_t count(std::uint64_t cell, std::uint64_t following) const {
     std::uint64_t matches = 0;
@@ -191,8 +195,10 @@ class aged_table {
   friend stored_access;
   aged_table() = default;
 
+  static constexpr unsigned near_slots = 16;  // behind a cell: its run has hardly ever others
+
   entry_code code() const { return entry_code(table_.width()); }
-  TAMIS_INLINE std::uint64_t asked_of(std::uint64_t following) const { return following >> (word_bits - table_.width()); }
+  TAMIS_INLINE std::uint64_t asked_of(std::uint64_t following) const { return following >> (-table_.width() % word_bits); }
   std::uint64_t void_slot() const { return std::uint64_t{1} << (table_.width() - 1); }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
@@ -222,8 +228,16 @@ class aged_table {
     }
     return false;
   }
-  TAMIS_NOINLINE bool contains_far(std::uint64_t cell, std::uint64_t asked) const {
-    return for_each_match(table_.find_far(cell), asked, [](std::uint64_t, std::uint64_t) { return true; });
+  // Does one of these near slots match, of which bit i is cell + i? If there are others, does any slot of the cell's run?
+  TAMIS_NOINLINE bool contains_one_of(std::uint64_t cell, std::uint64_t asked, std::uint64_t slots) const {
+    if (slots >> near_slots != 0) return contains_somewhere(cell, asked);
+    for (; slots != 0; slots &= slots - 1) {
+      if (entry_code::slot_matches(table_.value(cell + first_of(slots)), asked)) return true;
+    }
+    return false;
+  }
+  TAMIS_NOINLINE bool contains_somewhere(std::uint64_t cell, std::uint64_t asked) const {
+    return for_each_match(table_.find(cell), asked, [](std::uint64_t, std::uint64_t) { return true; });
   }
   // The slot of the longest match, the run's end if there is none.
   std::uint64_t find_longest(slot_range run, std::uint64_t asked) const {

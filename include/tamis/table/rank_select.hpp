@@ -61,7 +61,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     return made;
   }
 
-  unsigned width() const { return values_.width() + has_tops_; }
+  TAMIS_INLINE unsigned width() const { return values_.width() + (Layout.topped && has_tops_); }
   std::uint64_t bits() const { return headers_.bits() + values_.bits() + labels_.bits(); }
 
   const std::uint8_t* header_bytes() const { return headers_.data(); }

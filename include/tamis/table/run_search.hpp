@@ -64,7 +64,7 @@ class run_search {
   // The same where the block is known: `i` is the quotient's number in it. In blocks of 64, only its last six bits count.
   struct near_slots {
     std::uint64_t slots;
-    std::int64_t leaving;  // below 0: more of the run may follow
+    std::int64_t leaving;  // -1: more of the run may follow; else 0
   };
   TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
     const std::uint64_t up_to = header.occupied << (~i % word_bits);  // its sign: has the quotient a run?
@@ -73,7 +73,17 @@ class run_search {
     const std::uint64_t begin = pair & (~pair + 1);
     const auto occupied = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
     const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << (i % word_bits)) & occupied & low_mask(block_slots);
-    return {run, end == 0 ? static_cast<std::int64_t>(up_to) : 0};
+    return {run, end == 0 ? static_cast<std::int64_t>(occupied) : 0};
+  }
+  // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
+  // bit 63 and all others from the block's end on are ones, and the bits before them may be.
+  TAMIS_INLINE static std::uint64_t find_from(const block_header& header,
+                                              std::uint64_t quotient) requires(block_slots == word_bits) {
+    const std::uint64_t up_to = header.occupied << (~quotient % word_bits);  // its sign: has the quotient a run?
+    const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
+    const std::uint64_t run = (pair & (pair - 1)) - (pair & (~pair + 1)) - static_cast<std::uint64_t>(pair == 0);
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(run) >> (quotient % word_bits) &
+                                      static_cast<std::int64_t>(up_to) >> 63);
   }
 
   // The run of a quotient; empty if it has none.

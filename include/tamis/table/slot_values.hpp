@@ -107,6 +107,11 @@ class slot_values {
     return narrow_candidates(first, among, asked);
   }
 
+  // The same for the sixteen slots from `first` on.  Requires: width() >= 8; those of them that are asked about exist.
+  TAMIS_INLINE std::uint64_t prefix_candidates_of_sixteen(std::uint64_t first, std::uint64_t asked) const {
+    return low_.sixteen_agree_above_last_one(first, static_cast<std::uint8_t>(asked));
+  }
+
   TAMIS_INLINE void prefetch(std::uint64_t i) const {
     if (width_ >= 8) {
       low_.prefetch(i);
