@@ -25,6 +25,7 @@
 #include <iterator>
 #include <new>
 #include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,11 @@ class infini {
   }
 
   TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
-  TAMIS_INLINE bool contains(const address& a) const { return active_.contains(a.cell, a.following) || older_contain(a); }
+  TAMIS_INLINE bool contains(const address& a) const {
+    if (hints_.say_look(a.cell)) [[unlikely]]
+      return contains_anywhere(a.cell, a.following);
+    return active_.wide_contains(a.cell, a.following);
+  }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const address a = locate(d);
@@ -149,8 +154,8 @@ class infini {
   }
   memory_bits bits() const {
     std::uint64_t all = active_.bits();
-    for (const older_table& t : older_) all += t.table.bits() + t.hints.bits() + 8 * sizeof t;
-    return {all};
+    for (const older_table& t : older_) all += t.table.bits() + 8 * sizeof t;
+    return {all + hints_.bits()};
   }
   option_list settings() const;
 
@@ -169,17 +174,23 @@ class infini {
   TAMIS_INLINE void prefetch(digest d) const { prefetch(locate(d)); }
   TAMIS_INLINE void prefetch(const address& a) const {
     active_.prefetch(a.cell);
-    for (const older_table& t : older_) t.hints.prefetch(t.hint_of(in(t, a)));
+    hints_.prefetch(a.cell);
   }
   // An insert needs the active table only.
   TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
 
-  friend bool operator==(const infini&, const infini&) = default;
+  friend bool operator==(const infini& a, const infini& b) {
+    return a.first_ == b.first_ && a.fingerprint_ == b.fingerprint_ && a.threshold_ == b.threshold_ && a.kind_ == b.kind_ &&
+           a.level_ == b.level_ && a.active_ == b.active_ && a.older_ == b.older_;
+  }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, self.active_, self.older_);
-    if constexpr (!std::is_const_v<Self>) self.limit_ = limit_of(self.active_.cells(), self.threshold_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (!archive.ok() || !self.validate().ok()) return;  // the archive finds the same, and says it
+      if (status made = self.note_shape(); !made.ok()) archive.fail(made.message());
+    }
   }
   status validate() const;
 
@@ -189,31 +200,40 @@ class infini {
   static constexpr unsigned most_percent = 95;  // a filter that cannot expand fills up to here
 
   // The secondary, or one of the chain: a table that has doubled `level` times. It holds prefixes of level to reach() bits
-  // behind a place of the first size. Few keys have to ask it: every cell has 32 hints, one for each of the values of the next
-  // five bits, and where a hint is zero no entry matches. What is erased leaves its hints until the table is made anew.
+  // behind a place of the first size.
   struct older_table {
     std::uint32_t level = 0;
     aged_table table = stored_access::blank<aged_table>();
-    bitmap hints;  // from the table
 
     unsigned reach() const { return level + table.longest(); }
 
-    static constexpr unsigned hint_bits = 5;
-    TAMIS_INLINE static std::uint64_t hint_of(const address& there) {
-      return there.cell << hint_bits | there.following >> (word_bits - hint_bits);
-    }
-    TAMIS_INLINE bool may_contain(const address& there) const { return hints.get(hint_of(there)); }
-    status make_hints();
-
-    friend bool operator==(const older_table& a, const older_table& b) { return a.level == b.level && a.table == b.table; }
+    friend bool operator==(const older_table&, const older_table&) = default;
     template <class Self, class Archive>
     static void visit(Self& self, Archive& archive) {
       archive(self.level, self.table);
-      if constexpr (!std::is_const_v<Self>) {
-        if (!archive.ok()) return;
-        if (status made = self.make_hints(); !made.ok()) archive.fail(made.message());
-      }
     }
+  };
+
+  // Which keys have to ask more than the active table, which are few. The secondary's cells have 32 hints each, one for each of
+  // the values of the next five bits, or as many as the active table has cells there; where a hint is zero, no entry of any
+  // older table matches. What is erased leaves its hint until the tables are made anew. If the active table's slots are
+  // narrower than a byte, all keys go the slow way.
+  class older_hints {
+   public:
+    static constexpr unsigned hint_bits = 5;
+
+    // For a filter that has doubled `level` times.  Requires: sound tables of lower levels.
+    static result<older_hints> make(std::uint64_t first, unsigned level, std::span<const older_table* const> tables);
+    // One hint for all cells.
+    static result<older_hints> make_same(bool hint);
+
+    std::uint64_t bits() const { return ones_.bits(); }
+    TAMIS_INLINE bool say_look(std::uint64_t cell) const { return ones_.get(cell >> down_); }
+    TAMIS_INLINE void prefetch(std::uint64_t cell) const { ones_.prefetch(cell >> down_); }
+
+   private:
+    bitmap ones_;
+    unsigned down_ = 0;  // a hint stands for 2^down_ cells of the active table
   };
 
   static std::uint64_t limit_of(std::uint64_t places, std::uint64_t percent) {
@@ -225,14 +245,14 @@ class infini {
   }
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
-  TAMIS_INLINE bool older_contain(const address& a) const {
+  TAMIS_NOINLINE bool contains_anywhere(std::uint64_t cell, std::uint64_t following) const {
+    return active_.contains(cell, following) || older_contain({cell, following});
+  }
+  bool older_contain(const address& a) const {
     return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
       const address there = in(t, a);
-      return t.may_contain(there) && older_contains(t, there);
+      return t.table.contains(there.cell, there.following);
     });
-  }
-  TAMIS_NOINLINE static bool older_contains(const older_table& t, const address& there) {
-    return t.table.contains(there.cell, there.following);
   }
   bool erase_older(const address& a);
   bool rejuvenate_older(digest d);
@@ -240,6 +260,8 @@ class infini {
   void contract_if_possible();
   result<older_table> new_secondary() const;
   result<older_table> grown_secondary() const;
+  result<older_hints> hints_for(unsigned level, const older_table* secondary, bool replaces) const;
+  status note_shape();
 
   friend stored_access;
   infini() = default;
@@ -251,7 +273,9 @@ class infini {
   std::uint32_t level_ = 0;  // places = first_ << level_
   aged_table active_ = stored_access::blank<aged_table>();
   std::vector<older_table> older_;  // the secondary, then the chain from young to old
-  std::uint64_t limit_ = 1;         // entries at which the active table doubles: from places and threshold
+  // From the tables and the threshold.
+  older_hints hints_;
+  std::uint64_t limit_ = 1;  // entries at which the active table doubles
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

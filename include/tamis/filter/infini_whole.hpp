@@ -36,7 +36,7 @@ inline result<infini> infini::create(const filter_params& params) {
   }
   made.fingerprint_ = f;
   TAMIS_TRY(made.active_, aged_table::make(made.first_, spare, f));
-  made.limit_ = limit_of(made.first_, made.threshold_);
+  TAMIS_CHECK(made.note_shape());
   return made;
 }
 
@@ -47,16 +47,48 @@ inline option_list infini::settings() const {
           {"mode", kinds[static_cast<unsigned>(kind_)]}};
 }
 
-// After the table has changed.  Requires: a sound table.
-inline status infini::older_table::make_hints() {
-  const auto size = checked_multiply(table.cells(), std::uint64_t{1} << hint_bits);
-  if (!size) return error{"an older table has 2^59 places or more"};
-  TAMIS_TRY(hints, bitmap::make(*size));
-  table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
-    const std::uint64_t first = hint_of({cell, e.bits});
-    const std::uint64_t all = std::uint64_t{1} << (hint_bits - std::min(e.length, hint_bits));
-    for (std::uint64_t i = 0; i < all; ++i) hints.set(first + i);
-  });
+inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first, unsigned level,
+                                                             std::span<const older_table* const> tables) {
+  if (tables.empty()) return make_same(false);
+  older_hints made;
+  unsigned finest = 0;
+  for (const older_table* const t : tables) finest = std::max(finest, t->level);
+  const unsigned reach = std::min(level, finest + hint_bits);
+  made.down_ = level - reach;
+  TAMIS_TRY(made.ones_, bitmap::make(first << reach));
+  for (const older_table* const t : tables) {
+    const unsigned deeper = reach - t->level;  // at least one
+    t->table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
+      const std::uint64_t from = cell << deeper | e.bits >> (word_bits - deeper);
+      const std::uint64_t all = std::uint64_t{1} << (deeper - std::min(e.length, deeper));
+      for (std::uint64_t i = 0; i < all; ++i) made.ones_.set(from + i);
+    });
+  }
+  return made;
+}
+
+inline result<infini::older_hints> infini::older_hints::make_same(bool hint) {
+  older_hints made;
+  made.down_ = word_bits - 1;  // there are at most 2^62 cells
+  TAMIS_TRY(made.ones_, bitmap::make(1));
+  if (hint) made.ones_.set(0);
+  return made;
+}
+
+// The hints of a filter that has doubled `level` times and has this secondary, if there is one, before its other older tables
+// or instead of the first of them.
+inline result<infini::older_hints> infini::hints_for(unsigned level, const older_table* secondary, bool replaces) const {
+  if (!aged_table::is_wide(length_at(level))) return older_hints::make_same(true);
+  std::vector<const older_table*> tables;
+  if (secondary != nullptr && secondary->table.used() != 0) tables.push_back(secondary);
+  for (std::size_t i = replaces ? 1 : 0; i < older_.size(); ++i) tables.push_back(&older_[i]);
+  return older_hints::make(first_, level, tables);
+}
+
+// What follows from the tables and the threshold.
+inline status infini::note_shape() {
+  TAMIS_TRY(hints_, hints_for(level_, nullptr, false));
+  limit_ = limit_of(active_.cells(), threshold_);
   return {};
 }
 
@@ -108,9 +140,10 @@ inline status infini::expand() {
     return {};
   };
   TAMIS_TRY(aged_table active, active_.doubled(quotient_spare(2 * active_.cells()), length_at(level_ + 1), move_void));
-  if (secondary) TAMIS_CHECK(secondary->make_hints());
+  TAMIS_TRY(older_hints hints, hints_for(level_ + 1, secondary ? &*secondary : nullptr, secondary && !is_new));
 
   active_ = std::move(active);
+  hints_ = std::move(hints);
   if (is_new) {
     older_.insert(older_.begin(), *std::move(secondary));
   } else if (secondary) {
@@ -144,10 +177,11 @@ inline status infini::contract() {
       TAMIS_TRY(secondary->table, secondary->table.halved(spare, secondary->table.longest()));
       --secondary->level;
     }
-    TAMIS_CHECK(secondary->make_hints());
   }
+  TAMIS_TRY(older_hints hints, hints_for(level, secondary ? &*secondary : nullptr, secondary.has_value()));
 
   active_ = std::move(active);
+  hints_ = std::move(hints);
   if (secondary) older_.front() = *std::move(secondary);
   if (!older_.empty() && older_.front().table.used() == 0) older_.erase(older_.begin());
   level_ = level;
