@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tamis/base/random.hpp"
+#include "tamis/batch/pipeline.hpp"
+#include "tamis/io/archive.hpp"
 #include "tests/support/bounds.hpp"
 #include "tests/support/keys.hpp"
 
@@ -54,6 +56,23 @@ std::multimap<entry_key, int> entries_of(const infini& f) {
   return all;
 }
 
+std::vector<std::byte> saved(const infini& f) {
+  memory_sink sink;
+  writer out(sink);
+  out(f);
+  EXPECT_TRUE(out.finish().ok());
+  return sink.bytes();
+}
+infini loaded(std::span<const std::byte> bytes) {
+  memory_source source(bytes);
+  reader in(source);
+  infini f = make(1000, 1);
+  f.insert(digest());  // what is on its way is not kept
+  in(f);
+  EXPECT_TRUE(in.ok()) << in.state().message();
+  return f;
+}
+
 TEST(infini, expanding_changes_no_answer) {
   for (const char* mode : all_modes) {
     for (const std::uint64_t places : {1000u, 1024u}) {
@@ -88,6 +107,55 @@ TEST(infini, expanding_changes_no_answer) {
       EXPECT_EQ(f.expansions(), 0u);
     }
   }
+}
+
+// The last keys are not in the table yet: `f` is asked beside the same filter with all of them in their places.
+TEST(infini, keys_on_their_way_show_in_every_answer) {
+  for (const unsigned fingerprint : {3u, 12u}) {
+    infini f = make(1000, fingerprint);
+    infini settled = f;
+    std::vector<digest> in = keys(60);
+    in[20] = in[19], in[21] = in[19];  // copies on their way together
+    const std::vector<digest> asked = strangers(500);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      ASSERT_EQ(f.insert(in[i]), insert_result::inserted);
+      ASSERT_EQ(settled.insert(in[i]), insert_result::inserted);
+      settled = settled.settled();
+      ASSERT_EQ(f.keys(), i + 1);
+      ASSERT_TRUE(has_all(f, std::span(in).first(i + 1)));
+      for (const digest d : in) ASSERT_EQ(f.count(d), settled.count(d));
+      for (const digest d : asked) ASSERT_EQ(f.contains(d), settled.contains(d));
+      ASSERT_EQ(entries_of(f), entries_of(settled));
+      ASSERT_EQ(f.expected_fpr(), settled.expected_fpr());
+      ASSERT_TRUE(f == settled && settled == f);
+      ASSERT_TRUE(f.validate().ok());
+      ASSERT_EQ(saved(f), saved(settled));
+      ASSERT_TRUE(loaded(saved(f)) == f);
+      infini other = f;
+      ASSERT_EQ(other.erase(in[i]), erase_result::erased);
+      ASSERT_FALSE(other == f);
+      ASSERT_EQ(other.keys(), i);
+      other = f;
+      ASSERT_TRUE(other.rejuvenate(in[i]));
+      ASSERT_TRUE(other == f);  // it is as long as it can be
+      ASSERT_TRUE(other.expand().ok());
+      ASSERT_TRUE(has_all(other, std::span(in).first(i + 1)));
+      ASSERT_EQ(other.keys(), i + 1);
+      ASSERT_EQ(other.insert(in[0]), insert_result::inserted);
+      ASSERT_TRUE(other.contract().ok());
+      ASSERT_EQ(other.count(in[0]), f.count(in[0]) + 1);
+    }
+  }
+}
+
+TEST(infini, batches_and_single_keys_give_the_same_filter) {
+  infini single = make(100, 7);
+  infini batched = make(100, 7);
+  const std::vector<digest> in = keys(5000);
+  for (const digest d : in) ASSERT_EQ(single.insert(d), insert_result::inserted);
+  ASSERT_EQ(insert_many(batched, in), in.size());
+  EXPECT_TRUE(single == batched);
+  EXPECT_GT(single.expansions(), 4u);
 }
 
 TEST(infini, contracting_undoes_expanding) {

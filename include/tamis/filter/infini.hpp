@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <iterator>
 #include <new>
 #include <ranges>
@@ -37,6 +38,7 @@
 #include "tamis/math/growth.hpp"
 #include "tamis/math/quotient.hpp"
 #include "tamis/table/aged_table.hpp"
+#include "tamis/table/arrivals.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -73,14 +75,14 @@ class infini {
 
   TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
   TAMIS_INLINE bool contains(const address& a) const {
-    if (hints_.say_look(a.cell)) [[unlikely]]
+    if (hints_.say_look(a.cell) || arrivals_.may_have(a.cell)) [[unlikely]]
       return contains_anywhere(a.cell, a.following);
     return active_.wide_contains(a.cell, a.following);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const address a = locate(d);
-    std::uint64_t matches = active_.count(a.cell, a.following);
+    std::uint64_t matches = active_.count(a.cell, a.following) + arrivals_.count(a.cell, a.following, active_.longest());
     for (const older_table& t : older_) {
       const address there = in(t, a);
       matches += t.table.count(there.cell, there.following);
@@ -88,13 +90,16 @@ class infini {
     return matches;
   }
 
-  insert_result insert(digest d) {
-    if (active_.used() >= limit_ && !make_room()) return insert_result::full;
+  // A key waits among the arrivals until its memory is there. Where it might be refused, or the table might have to grow, all
+  // go into the table first.
+  TAMIS_INLINE insert_result insert(digest d) {
+    if (active_.used() >= wait_below_ || !active_.has_free_end()) [[unlikely]]
+      return insert_slowly(d);
     const address a = locate(d);
-    active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
-    while (!active_.insert(a.cell, a.following)) {
-      if (!active_.widen().ok()) return insert_result::full;
-    }
+    active_.prefetch_update(a.cell);
+    const arrivals::key due = arrivals_.exchange(a.cell, a.following);
+    if (due.cell != arrivals::nowhere) [[likely]]
+      enter(due);
     return insert_result::inserted;
   }
 
@@ -102,6 +107,7 @@ class infini {
   erase_result erase(digest d) {
     const address a = locate(d);
     active_.prefetch_update(a.cell);
+    settle();
     if (!active_.erase(a.cell, a.following) && !erase_older(a)) return erase_result::absent;
     if (active_.used() <= limit_ / 4 && level_ != 0) contract_if_possible();
     return erase_result::erased;
@@ -110,6 +116,7 @@ class infini {
   // After a true positive: the longest match gets the length of a new entry, in the active table. False if nothing matches, or
   // if there is no room for what comes from the secondary or the chain.  Requires: the key is in.
   bool rejuvenate(digest d) {
+    settle();
     const address a = locate(d);
     return active_.renew(a.cell, a.following) || (!older_.empty() && rejuvenate_older(d));
   }
@@ -127,6 +134,7 @@ class infini {
   template <class Visit>
   void for_each(Visit visit) const {
     active_.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(0u, cell, e); });
+    arrivals_.for_each([&](const arrivals::key& k) { visit(0u, k.cell, prefix_entry::of(k.following, active_.longest())); });
     for (unsigned i = 0; i < older_.size(); ++i) {
       older_[i].table.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(i + 1, cell, e); });
     }
@@ -141,13 +149,14 @@ class infini {
   unsigned fingerprint() const { return active_.longest(); }  // bits of a new entry now
 
   std::uint64_t keys() const {
-    std::uint64_t all = active_.used();
+    std::uint64_t all = active_.used() + arrivals_.size();
     for (const older_table& t : older_) all += t.table.used();
     return all;
   }
   // Entries at which the active table doubles.
   std::uint64_t capacity() const { return limit_; }
   double expected_fpr() const {
+    if (!arrivals_.empty()) return settled().expected_fpr();
     double rejected = 1.0 - active_.accepted();
     for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
     return 1.0 - rejected;
@@ -176,16 +185,33 @@ class infini {
     active_.prefetch(a.cell);
     hints_.prefetch(a.cell);
   }
-  // An insert needs the active table only.
+  // An update needs the active table only.
   TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
+  static constexpr bool insert_asks_ahead = true;
+
+  // The same filter with its last keys in their places. What touches whole tables but must not change them works on this copy.
+  infini settled() const {
+    infini made = *this;
+    made.settle();
+    return made;
+  }
 
   friend bool operator==(const infini& a, const infini& b) {
+    if (!a.arrivals_.empty() || !b.arrivals_.empty()) return a.settled() == b.settled();
     return a.first_ == b.first_ && a.fingerprint_ == b.fingerprint_ && a.threshold_ == b.threshold_ && a.kind_ == b.kind_ &&
            a.level_ == b.level_ && a.active_ == b.active_ && a.older_ == b.older_;
   }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
+    if constexpr (std::is_const_v<Self>) {
+      if (!self.arrivals_.empty()) {
+        const infini all = self.settled();
+        return visit(all, archive);
+      }
+    } else {
+      self.arrivals_ = {};
+    }
     archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, self.active_, self.older_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok() || !self.validate().ok()) return;  // the archive finds the same, and says it
@@ -246,7 +272,8 @@ class infini {
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
   TAMIS_NOINLINE bool contains_anywhere(std::uint64_t cell, std::uint64_t following) const {
-    return active_.contains(cell, following) || older_contain({cell, following});
+    return active_.contains(cell, following) || arrivals_.count(cell, following, active_.longest()) != 0 ||
+           older_contain({cell, following});
   }
   bool older_contain(const address& a) const {
     return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
@@ -254,6 +281,19 @@ class infini {
       return t.table.contains(there.cell, there.following);
     });
   }
+
+  // What waits cannot fail: it came when the last block was free, and that has more slots than there are arrivals.
+  TAMIS_INLINE void enter(const arrivals::key& k) {
+    [[maybe_unused]] const bool entered = active_.insert(k.cell, k.following);
+    assert(entered);
+  }
+  TAMIS_INLINE void settle() {
+    if (!arrivals_.empty()) [[unlikely]]
+      enter_all();
+  }
+  void enter_all();
+  insert_result insert_slowly(digest d);
+
   bool erase_older(const address& a);
   bool rejuvenate_older(digest d);
   bool make_room();
@@ -262,10 +302,12 @@ class infini {
   result<older_table> grown_secondary() const;
   result<older_hints> hints_for(unsigned level, const older_table* secondary, bool replaces) const;
   status note_shape();
+  void note_limit();
 
   friend stored_access;
   infini() = default;
 
+  arrivals arrivals_;              // keys for the active table
   std::uint64_t first_ = 1;        // places of a new filter
   std::uint32_t fingerprint_ = 1;  // F of a new filter
   std::uint32_t threshold_ = 80;   // in percent
@@ -275,7 +317,8 @@ class infini {
   std::vector<older_table> older_;  // the secondary, then the chain from young to old
   // From the tables and the threshold.
   older_hints hints_;
-  std::uint64_t limit_ = 1;  // entries at which the active table doubles
+  std::uint64_t limit_ = 1;       // entries at which the active table doubles
+  std::uint64_t wait_below_ = 0;  // entries up to which as many keys may wait as can
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

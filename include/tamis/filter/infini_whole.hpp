@@ -88,8 +88,28 @@ inline result<infini::older_hints> infini::hints_for(unsigned level, const older
 // What follows from the tables and the threshold.
 inline status infini::note_shape() {
   TAMIS_TRY(hints_, hints_for(level_, nullptr, false));
-  limit_ = limit_of(active_.cells(), threshold_);
+  note_limit();
   return {};
+}
+inline void infini::note_limit() {
+  limit_ = limit_of(active_.cells(), threshold_);
+  wait_below_ = limit_ - std::min<std::uint64_t>(limit_, arrivals::most);
+}
+
+inline TAMIS_NOINLINE void infini::enter_all() {
+  arrivals_.for_each([this](const arrivals::key& k) { enter(k); });
+  arrivals_ = {};
+}
+
+inline TAMIS_NOINLINE insert_result infini::insert_slowly(digest d) {
+  settle();
+  if (active_.used() >= limit_ && !make_room()) return insert_result::full;
+  const address a = locate(d);
+  active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
+  while (!active_.insert(a.cell, a.following)) {
+    if (!active_.widen().ok()) return insert_result::full;
+  }
+  return insert_result::inserted;
 }
 
 // A table for prefixes of level_ bits: the places that the filter had when the entries that now run out of bits were new, so
@@ -116,6 +136,7 @@ inline result<infini::older_table> infini::grown_secondary() const {
 }
 
 inline status infini::expand() {
+  settle();
   if (level_ == most_level || active_.cells() > most_places / 2) return error{"the filter would have more than 2^62 places"};
   const bool has_voids = active_.voids() != 0;
   if (kind_ == kind::basic && has_voids) {
@@ -150,11 +171,12 @@ inline status infini::expand() {
     older_.front() = *std::move(secondary);
   }
   ++level_;
-  limit_ = limit_of(active_.cells(), threshold_);
+  note_limit();
   return {};
 }
 
 inline status infini::contract() {
+  settle();
   if (level_ == 0) return error{"the filter has its first size"};
   const unsigned level = level_ - 1;
   TAMIS_TRY(aged_table active, active_.halved(quotient_spare(active_.cells() / 2), length_at(level)));
@@ -185,7 +207,7 @@ inline status infini::contract() {
   if (secondary) older_.front() = *std::move(secondary);
   if (!older_.empty() && older_.front().table.used() == 0) older_.erase(older_.begin());
   level_ = level;
-  limit_ = limit_of(active_.cells(), threshold_);
+  note_limit();
   return {};
 }
 

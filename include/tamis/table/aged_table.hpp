@@ -44,6 +44,8 @@ class aged_table {
 
   std::uint64_t cells() const { return table_.quotients(); }
   TAMIS_INLINE std::uint64_t used() const { return table_.used(); }
+  // Can 64 entries certainly be inserted, wherever they go?
+  TAMIS_INLINE bool has_free_end() const { return table_.has_free_end(); }
   std::uint64_t voids() const { return voids_; }
   unsigned longest() const { return table_.width() - 1; }
   std::uint64_t bits() const { return table_.bits(); }

@@ -64,6 +64,12 @@ class block_headers {
   TAMIS_INLINE std::uint64_t occupied(std::uint64_t block) const { return load(block, 0); }
   TAMIS_INLINE std::uint64_t runends(std::uint64_t block) const { return load(block, 8); }
   TAMIS_INLINE unsigned offset(std::uint64_t block) const { return bytes_[block * bytes_each + 16]; }
+  // The runends of the last block, without a division.
+  TAMIS_INLINE std::uint64_t last_runends() const {
+    std::uint64_t word;
+    std::memcpy(&word, bytes_.data() + bytes_.size() - bytes_each + 8, sizeof word);
+    return word;
+  }
   TAMIS_INLINE std::uint64_t tops(std::uint64_t block) const requires topped { return load(block, tops_at); }
   TAMIS_INLINE static std::uint64_t read_tops(const std::uint8_t* data, std::uint64_t block) requires topped {
     std::uint64_t word;

@@ -29,7 +29,9 @@ class run_map : public run_search<BlockSlots, Headers> {
   using typename base::gap;
 
   std::uint64_t quotients() const { return quotients_; }
-  std::uint64_t used() const { return used_; }  // slots that belong to runs
+  TAMIS_INLINE std::uint64_t used() const { return used_; }  // slots that belong to runs
+  // Is the last block free, so that as many slots as it has can be opened, whatever their quotients?
+  TAMIS_INLINE bool has_free_end() const { return headers_.last_runends() == 0; }
 
   // A run of one slot, the quotient's own, if nothing stands there: what most inserts into a table that is not yet half full
   // need, without a search for room. In one that is three quarters full it would mostly be in vain, and is not tried. The
