@@ -50,7 +50,7 @@ class aged_table {
   unsigned longest() const { return table_.width() - 1; }
   std::uint64_t bits() const { return table_.bits(); }
 
-  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch(cell); }
+  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch_from(cell, near_slots); }
   TAMIS_INLINE void prefetch_update(std::uint64_t cell) const { table_.prefetch_update(cell); }
 
   bool contains(std::uint64_t cell, std::uint64_t following) const {

@@ -104,6 +104,13 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
   }
 
+  // For who looks at `count` slots from the quotient's own on, instead of the whole block.  Requires: 1 <= count <= 64.
+  TAMIS_INLINE void prefetch_from(std::uint64_t quotient, unsigned count) const requires(!Layout.labels) {
+    headers_.prefetch(quotient / block_slots);
+    values_.prefetch(quotient);
+    values_.prefetch(quotient + count - 1);
+  }
+
   // What an insert or an erase touches: all planes of the slots, from the quotient's own on.
   TAMIS_INLINE void prefetch_update(std::uint64_t quotient) const {
     headers_.prefetch(quotient / block_slots);
