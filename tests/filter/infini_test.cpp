@@ -148,6 +148,36 @@ TEST(infini, keys_on_their_way_show_in_every_answer) {
   }
 }
 
+// contains() asks older tables only where a hint says so, count() always: slots of eight bits and more have hints.
+TEST(infini, hints_hide_no_entry_of_an_older_table) {
+  for (const unsigned fingerprint : {6u, 7u, 9u}) {
+    for (const char* mode : endless_modes) {
+      infini f = make(5, fingerprint, mode);
+      std::vector<digest> in;
+      const auto ask = [&] {
+        for (const digest d : in) ASSERT_TRUE(f.contains(d));
+        for (const digest d : strangers(3000)) ASSERT_EQ(f.contains(d), f.count(d) != 0);
+      };
+      while (f.expansions() < 17) {
+        for (const digest d : keys(3, 3 * f.expansions())) {
+          in.insert(in.end(), f.expansions() % 4 == 1 ? 5 : 1, d);
+          while (f.count(d) == 0 || in.size() != f.keys()) ASSERT_EQ(f.insert(d), insert_result::inserted);
+        }
+        ask();
+        ASSERT_TRUE(f.expand().ok());
+        ask();
+      }
+      EXPECT_GE(f.tables(), 2u);
+      infini rejuvenated = f;
+      for (std::size_t i = 0; i < in.size(); i += 2) ASSERT_TRUE(rejuvenated.rejuvenate(in[i]));
+      for (const digest d : in) ASSERT_TRUE(rejuvenated.contains(d));
+      while (f.expansions() != 0 && f.contract().ok()) ask();
+      EXPECT_EQ(f.expansions(), 0u);
+      EXPECT_EQ(f.keys(), in.size());
+    }
+  }
+}
+
 TEST(infini, batches_and_single_keys_give_the_same_filter) {
   infini single = make(100, 7);
   infini batched = make(100, 7);

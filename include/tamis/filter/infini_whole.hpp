@@ -58,10 +58,13 @@ inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first
   TAMIS_TRY(made.ones_, bitmap::make(first << reach));
   for (const older_table* const t : tables) {
     const unsigned deeper = reach - t->level;  // at least one
+    slot_range done;                           // the hints of the entry before
     t->table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
       const std::uint64_t from = cell << deeper | e.bits >> (word_bits - deeper);
       const std::uint64_t all = std::uint64_t{1} << (deeper - std::min(e.length, deeper));
-      for (std::uint64_t i = 0; i < all; ++i) made.ones_.set(from + i);
+      if (done.first <= from && from + all <= done.last) return;  // one more copy, of which there may be many
+      for (std::uint64_t i = made.ones_.find_zero(from); i < from + all; i = made.ones_.find_zero(i + 1)) made.ones_.set(i);
+      done = {from, from + all};
     });
   }
   return made;
