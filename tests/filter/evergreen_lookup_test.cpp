@@ -87,6 +87,23 @@ TEST_P(evergreen_lookup, agrees_in_full_segments_of_many_blocks) {
   agreeing_positives(f, strangers(30000));
 }
 
+// Lookups compare bytes where all entries are as they came. Many copies of a key become one entry that is not.
+TEST_P(evergreen_lookup, agrees_when_copies_are_counted) {
+  evergreen f =
+      evergreen::create({.capacity = 3000, .fpr = 0.01, .options = {{"fingerprint", std::to_string(GetParam())}}}).value();
+  const std::vector<digest> in = keys(2000);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  EXPECT_EQ(agreeing_positives(f, in), in.size());
+  EXPECT_EQ(f.forest().segments().all_plain(), 8 <= GetParam() && GetParam() <= 40);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.insert(in[0]), insert_result::inserted);
+  EXPECT_FALSE(f.forest().segments().all_plain());
+  EXPECT_TRUE(f.forest().segments().validate().ok());
+  EXPECT_EQ(agreeing_positives(f, in), in.size());
+  agreeing_positives(f, strangers(10000));
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(f.erase(in[0]), erase_result::erased);
+  EXPECT_EQ(agreeing_positives(f, in), in.size());
+}
+
 INSTANTIATE_TEST_SUITE_P(, evergreen_lookup, ::testing::Values(1, 6, 7, 8, 9, 12, 20, 40, 56));
 
 }  // namespace

@@ -49,7 +49,7 @@ class evergreen {
 
   TAMIS_INLINE bool contains(digest d) const {
     const auto p = forest_.probe_for(d);
-    return p.view->contains(p.place, p.beyond);
+    return forest_.segments().all_plain() ? p.view->plain_contains(p.place, p.beyond) : p.view->contains(p.place, p.beyond);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
@@ -135,16 +135,20 @@ class evergreen {
   option_list settings() const;
 
   // Batches (batch/pipeline.hpp).
+  template <bool Plain>
   struct view {
     const prefix_forest& forest;
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
     TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
-    TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains(p.place, p.beyond); }
+    TAMIS_INLINE bool test(const prefix_forest::probe& p) const {
+      return Plain ? p.view->plain_contains(p.place, p.beyond) : p.view->contains(p.place, p.beyond);
+    }
   };
   template <class Use>
   void with_view(Use use) const {
-    use(view{forest_});
+    if (forest_.segments().all_plain()) return use(view<true>{forest_});
+    use(view<false>{forest_});
   }
   TAMIS_INLINE void prefetch(digest d) const {
     const auto p = forest_.probe_for(d);
@@ -179,6 +183,7 @@ class evergreen {
     const bool is_full = segment.used() >= limit(segment.cell_bits());
     if ((is_full || !segment.insert(a.cell, a.following)) && !insert_growing(d, stored)) return insert_result::full;
     ++keys_;
+    forest_.segments().note_entries(segment);
     if (stored != nullptr) sweep(forest_.locate(d).at, *stored);
     return insert_result::inserted;
   }

@@ -227,7 +227,10 @@ class prefix_segment {
     }
     for (; have > slots.size(); --have) close_first(cell);
     std::uint64_t at = table_.find(cell).first;
-    for (const std::uint64_t slot : slots) set_value(at++, slot);
+    for (const std::uint64_t slot : slots) {
+      set_value(at++, slot);
+      is_plain_ = is_plain_ && is_plain_slot(slot);
+    }
     return true;
   }
   // What entries are in slots.
@@ -258,11 +261,18 @@ class prefix_segment {
     return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
   }
 
-  // Where elders may be; none where there never was one. They move with the segment's other memory.
+  // Where elders are; none where there never was one. They move with the segment's other memory. First a bit per 16 cells, all
+  // of which stay in the caches, then one per two cells: every elder covers pairs of them, so that it says who is covered.
   const std::uint64_t* marks() const { return marks_.empty() ? nullptr : marks_.data(); }
   TAMIS_INLINE static bool is_marked(const std::uint64_t* marks, std::uint64_t cell) {
     return (marks[cell / 1024] >> (cell / 16 % 64) & 1) != 0;
   }
+  static bool is_covered(const std::uint64_t* marks, std::uint64_t cell, unsigned cell_bits) {
+    return (marks[coarse_marks(cell_bits) + cell / 128] >> (cell / 2 % 64) & 1) != 0;
+  }
+
+  // Is every slot in use a short entry with all F bits? False also if that was not so once.
+  bool is_plain() const { return is_plain_; }
 
   friend bool operator==(const prefix_segment& a, const prefix_segment& b) {
     return a.depth_ == b.depth_ && a.cell_bits_ == b.cell_bits_ && a.swept_ == b.swept_ && a.table_ == b.table_ &&
@@ -274,6 +284,7 @@ class prefix_segment {
     archive(self.depth_, self.cell_bits_, self.swept_, self.table_, self.elders_);
     if constexpr (!std::is_const_v<Self>) {
       if (self.validate_elders().ok()) self.mark_all();
+      self.is_plain_ = archive.ok() && self.has_plain_slots();
     }
   }
   status validate() const {
@@ -284,8 +295,13 @@ class prefix_segment {
     }
     TAMIS_CHECK(validate_elders());
     bool sound = true;
-    table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, [](auto&&...) {}); });
+    bool plain = true;
+    const auto visit = [&](const prefix_entry& e, std::uint64_t first, std::uint64_t last) {
+      plain = plain && last - first == 1 && e.length == fingerprint();
+    };
+    table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, visit); });
     if (!sound) return error{"a segment has a run that ends inside an entry"};
+    if (is_plain_ && !plain) return error{"a segment is taken for plain that is not"};
     return {};
   }
 
@@ -345,18 +361,18 @@ class prefix_segment {
     mark_all();
   }
 
-  // Is there an elder over the cell? One bit per 16 cells says "no" for nearly all of them.
-  bool covered(std::uint64_t cell) const {
-    if (!is_marked(marks_.data(), cell)) return false;
-    return std::any_of(elders_.begin(), elders_.end(), [cell](const elder_entry& e) { return e.covers(cell); });
-  }
+  static std::uint64_t coarse_marks(unsigned cell_bits) { return ((std::uint64_t{1} << cell_bits) + 1023) / 1024; }
+
+  // Is there an elder over the cell?
+  bool covered(std::uint64_t cell) const { return is_covered(marks_.data(), cell, cell_bits_); }
   void mark(const elder_entry& e) {
-    marks_.resize(divide_up(cells(), 1024));
+    const std::uint64_t coarse = coarse_marks(cell_bits_);
+    marks_.resize(coarse + divide_up(cells(), 128));
     const std::uint64_t first = e.shift < cell_bits_ ? e.index << e.shift : 0;
-    const std::uint64_t size = e.shift < cell_bits_ ? std::uint64_t{1} << e.shift : cells();
-    for (std::uint64_t sixteen = first / 16; sixteen <= (first + size - 1) / 16; ++sixteen) {
-      marks_[sixteen / 64] |= std::uint64_t{1} << (sixteen % 64);
-    }
+    const std::uint64_t last = e.shift < cell_bits_ ? first + (std::uint64_t{1} << e.shift) - 1 : cells() - 1;
+    const auto set = [&](std::uint64_t bit) { marks_[bit / 64] |= std::uint64_t{1} << (bit % 64); };
+    for (std::uint64_t sixteen = first / 16; sixteen <= last / 16; ++sixteen) set(sixteen);
+    for (std::uint64_t pair = first / 2; pair <= last / 2; ++pair) set(coarse * 64 + pair);
   }
   void mark_all() {
     std::fill(marks_.begin(), marks_.end(), 0);  // in place: others may read them where they are
@@ -396,6 +412,18 @@ class prefix_segment {
     table_.close(cell, run, run.first);
   }
 
+  // A short entry has its one last where it has all F bits; an escape has none, and chunks follow it.
+  static constexpr bool is_plain_slot(std::uint64_t slot) { return (slot & 1) != 0; }
+  bool has_plain_slots() const {
+    if (table_.width() < 2 || table_.width() > longest_fingerprint + 1) return false;
+    for (run_cursor<prefix_table> at(table_); at; at.next()) {
+      for (std::uint64_t slot = at.run().first; slot < at.run().last; ++slot) {
+        if (!is_plain_slot(value(slot))) return false;
+      }
+    }
+    return true;
+  }
+
   prefix_segment() = default;
 
   std::uint32_t depth_ = 0;
@@ -403,7 +431,8 @@ class prefix_segment {
   std::uint32_t swept_ = 0;
   prefix_table table_;
   std::vector<elder_entry> elders_;
-  std::vector<std::uint64_t> marks_;  // what `covered` asks first
+  std::vector<std::uint64_t> marks_;  // the cells that elders cover
+  bool is_plain_ = true;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

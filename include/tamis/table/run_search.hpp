@@ -59,21 +59,23 @@ class run_search {
   // Requires: the header of the quotient's block.
   TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
     const near_slots found = find_in_block(header, quotient % block_slots);
-    return {quotient / block_slots, found.slots, found.leaving < 0};
+    return {quotient / block_slots, found.slots, found.leaves()};
   }
-  // The same where the block is known: `i` is the quotient's number in it. In blocks of 64, only its last six bits count.
+  // The same where the block is known: `i` is the quotient's number in it.
   struct near_slots {
     std::uint64_t slots;
-    std::int64_t leaving;  // -1: more of the run may follow; else 0
+    std::uint64_t end;  // the slot behind the run, as a bit; 0 if that is not in the block
+    std::uint64_t own;  // not 0: the quotient has a run
+
+    TAMIS_INLINE bool leaves() const { return end == 0 && own != 0; }  // more of the run may follow
   };
   TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
-    const std::uint64_t up_to = header.occupied << (~i % word_bits);  // its sign: has the quotient a run?
-    const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
+    const std::uint64_t own = header.occupied & std::uint64_t{1} << i;
+    const std::uint64_t pair =
+        select_pair(header.bounds(), popcount(header.occupied & low_mask(static_cast<unsigned>(i))) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);
-    const auto occupied = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
-    const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << (i % word_bits)) & occupied & low_mask(block_slots);
-    return {run, end == 0 ? static_cast<std::int64_t>(occupied) : 0};
+    return {(end - begin) & (~own + 1) & low_mask(block_slots), end, own};  // from its own slot on, if there is a run
   }
   // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
   // bit 63 and all others from the block's end on are ones, and the bits before them may be.

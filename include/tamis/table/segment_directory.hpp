@@ -51,6 +51,8 @@ struct segment_view {
   }
   friend bool operator==(const segment_view&, const segment_view&) = default;
 
+  bool is_plain() const { return slots != nullptr && width >= 9 && marks == nullptr && segment->is_plain(); }
+
   TAMIS_INLINE std::uint64_t cell_of(std::uint64_t place) const { return place >> cell_shift & low_mask(cell_bits); }
   TAMIS_INLINE std::uint64_t block_of(std::uint64_t place) const { return place >> cell_shift >> 6 & last_block; }
   // The 64 bits of the stream behind the cell; `beyond`: those behind the fine place.
@@ -75,28 +77,42 @@ struct segment_view {
     prefetch_read(segment);
     if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 9u ? width : width - 9u));
   }
+  // The same as contains(), where all entries are as they came: bytes are compared for equality.  Requires: is_plain().
+  TAMIS_INLINE bool plain_contains(std::uint64_t place, std::uint64_t beyond) const {
+    const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
+    const std::uint64_t block = fine >> 14 & last_block;
+    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
+    const std::uint64_t near = equal_bytes(slots + block * 64, static_cast<std::uint8_t>(fine)) & run.slots;
+    if (near != 0) return width == 9 || others_contain(place, beyond, near, run.leaves());
+    return run.leaves() && next_contains(place, beyond);
+  }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
     if (slots == nullptr) return contains_slowly(place, beyond);
-    const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
+    const std::uint64_t fine = place >> byte_shift;
     const auto first_bits = static_cast<std::uint8_t>(fine);
     const std::uint64_t block = fine >> 14 & last_block;
-    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8);
+    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
     const std::uint64_t near = agree_above_last_one(slots + block * 64, first_bits) & run.slots;
     if (near == 0) {
-      if (run.leaving < 0) return next_contains(place, beyond);
-      return is_marked(cell_of(place)) && contains_slowly(place, beyond);
+      if (run.leaves()) return next_contains(place, beyond);
+      return is_marked(cell_of(place)) && is_covered(cell_of(place));
     }
-    // Candidates in the order of the slots: an escape is met before its chunks.
-    const std::uint64_t i = block * 64 + static_cast<unsigned>(std::countr_zero(near));
-    if (width <= 9 && slots[i] == first_bits && first_bits != 0) return true;
-    const std::uint64_t slot = slot_at(i);
-    if (slot == entry_code::escape) return contains_slowly(place, beyond);
-    if (entry_code::slot_matches(slot, place >> payload_shift & low_mask(width))) return true;
-    const bool is_last = (near & (near - 1)) == 0;
-    return (!is_last || run.leaving < 0 || is_marked(cell_of(place))) && contains_slowly(place, beyond);
+    const std::uint64_t slot = slot_at(block * 64 + static_cast<unsigned>(std::countr_zero(near)));
+    if (slot != entry_code::escape && entry_code::slot_matches(slot, payload_of(place))) return true;
+    return others_contain(place, beyond, near, run.leaves());
   }
-  // The part of a run that lies in the block behind its own, which one in ten lookups needs: no more is read than there.
-  // Requires: the run leaves its block and has no candidate in it.
+  // Goes through candidates in the order of the slots, then behind the block and among the elders.
+  // Requires: all escapes of the run in its block are candidates.
+  TAMIS_NOINLINE bool others_contain(std::uint64_t place, std::uint64_t beyond, std::uint64_t near, bool leaves) const {
+    for (; near != 0; near &= near - 1) {
+      const std::uint64_t slot = slot_at(block_of(place) * 64 + static_cast<unsigned>(std::countr_zero(near)));
+      if (slot == entry_code::escape) return contains_slowly(place, beyond);
+      if (entry_code::slot_matches(slot, payload_of(place))) return true;
+    }
+    return leaves ? next_contains(place, beyond) : is_covered(cell_of(place));
+  }
+  // The part of a run that lies in the block behind its own, which one in twenty lookups needs: no more is read than there.
+  // Requires: the run leaves its block, and has neither a match nor an escape in it.
   TAMIS_NOINLINE bool next_contains(std::uint64_t place, std::uint64_t beyond) const {
     const std::uint64_t cell = cell_of(place);
     const block_header header = prefix_headers::read(headers, cell / 64);
@@ -104,22 +120,27 @@ struct segment_view {
     const std::uint64_t next = cell / 64 + 1;
     const unsigned runs = popcount(header.occupied & low_mask(cell % 64 + 1));
     const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
-    if (ended >= runs) return is_marked(cell) && contains_slowly(place, beyond);  // it ended with its own block's last slot
+    if (ended >= runs) return is_covered(cell);  // it ended with its own block's last slot
     const std::uint64_t ends = prefix_headers::read(headers, next).runends;
     const unsigned last = select(ends, runs - ended - 1);
     if (last >= 64) return contains_slowly(place, beyond);
     const unsigned first = runs - ended == 1 ? 0 : select(ends, runs - ended - 2) + 1;
-    const auto first_bits = static_cast<std::uint8_t>(place >> (cell_shift - 8));
+    const auto first_bits = static_cast<std::uint8_t>(place >> byte_shift);
     const std::uint64_t near = agree_above_last_one(slots + next * 64, first_bits) & low_mask(last + 1) & ~low_mask(first);
-    if (near == 0) return is_marked(cell) && contains_slowly(place, beyond);
-    const std::uint8_t found = slots[next * 64 + static_cast<unsigned>(std::countr_zero(near))];
-    if (width <= 9 && found == first_bits && first_bits != 0) return true;
-    return contains_slowly(place, beyond);
+    for (std::uint64_t left = near; left != 0; left &= left - 1) {
+      const std::uint64_t slot = slot_at(next * 64 + static_cast<unsigned>(std::countr_zero(left)));
+      if (slot == entry_code::escape) return contains_slowly(place, beyond);
+      if (entry_code::slot_matches(slot, payload_of(place))) return true;
+    }
+    return is_covered(cell);
   }
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
     return segment->contains(cell_of(place), following(place, beyond));
   }
   TAMIS_INLINE bool is_marked(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_marked(marks, cell); }
+  bool is_covered(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_covered(marks, cell, cell_bits); }
+  // The first `width` bits of it.
+  TAMIS_INLINE std::uint64_t payload_of(std::uint64_t place) const { return place >> payload_shift & low_mask(width); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
     if (width == 8) return slots[i];
     const std::uint64_t top = prefix_headers::read_tops(headers, i / 64) >> (i % 64) & 1;
@@ -176,6 +197,10 @@ class segment_directory {
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
+  // Are all views plain?
+  TAMIS_INLINE bool all_plain() const { return all_plain_; }
+  // After entries of any kind went into a segment.
+  TAMIS_INLINE void note_entries(const prefix_segment& segment) { all_plain_ = all_plain_ && segment.is_plain(); }
   TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> at_shift_; }
   // After a segment has got other memory, or its first elder.
   void refresh(std::uint64_t at) {
@@ -280,7 +305,11 @@ class segment_directory {
     depth_ = depth;
     at_shift_ = fine_bits_ - depth;
   }
-  segment_view view_of(prefix_segment& segment) const { return segment_view::of(segment, fine_bits()); }
+  segment_view view_of(prefix_segment& segment) {
+    const segment_view view = segment_view::of(segment, fine_bits());
+    all_plain_ = all_plain_ && view.is_plain();
+    return view;
+  }
 
   void swap(segment_directory& other) noexcept {
     std::swap(roots_, other.roots_);
@@ -290,6 +319,7 @@ class segment_directory {
     std::swap(at_shift_, other.at_shift_);
     owned_.swap(other.owned_);
     places_.swap(other.places_);
+    std::swap(all_plain_, other.all_plain_);
   }
 
   void double_places() {
@@ -303,6 +333,7 @@ class segment_directory {
   // Where segments that lie in order stand. False if their depths do not make whole trees.
   bool place_all() {
     depth_ = 0;
+    all_plain_ = true;
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
     set_roots(roots_);
     places_.clear();
@@ -321,7 +352,8 @@ class segment_directory {
  public:
   status validate() const {
     for (const segment_view& view : places_) {
-      if (!(view_of(*view.segment) == view)) return error{"the directory has an old view of a segment"};
+      if (!(segment_view::of(*view.segment, fine_bits()) == view) || (all_plain_ && !view.is_plain()))
+        return error{"the directory has an old view of a segment"};
     }
     return {};
   }
@@ -344,6 +376,7 @@ class segment_directory {
   unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
+  bool all_plain_ = true;  // false also if they were not, once
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -55,6 +55,7 @@ class segment_growth {
     });
     made.set_elders(from.elders_);
     made.set_swept(from.swept_);
+    made.is_plain_ = from.is_plain_;
     return made;
   }
 
@@ -63,6 +64,7 @@ class segment_growth {
   static result<std::optional<prefix_segment>> join(const prefix_segment& low, const prefix_segment& high) {
     const unsigned fingerprint = std::max(low.fingerprint(), high.fingerprint());
     TAMIS_TRY(prefix_segment whole, prefix_segment::make({low.depth_ - 1, low.cell_bits_, fingerprint}, low.spare()));
+    whole.is_plain_ = false;
     std::vector<elder_entry> voids;
     for (const prefix_segment* half : {&low, &high}) {
       for (const elder_entry& e : half->elders_) {
@@ -126,7 +128,10 @@ class segment_growth {
   template <class Resolve>
   static bool spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
     std::vector<builder> builders;
-    for (prefix_segment& to : into) builders.emplace_back(to);
+    for (prefix_segment& to : into) {
+      builders.emplace_back(to);
+      to.is_plain_ = from.used() == 0;
+    }
     const unsigned cell_bits = into[0].cell_bits_;
     for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
     std::array<std::uint64_t, longest_plain> values;
