@@ -140,7 +140,9 @@ class evergreen {
     const prefix_forest& forest;
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
+    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const {
+      Plain ? p.view->prefetch_plain(p.place) : p.view->prefetch(p.place);
+    }
     TAMIS_INLINE bool test(const prefix_forest::probe& p) const {
       return Plain ? p.view->plain_contains(p.place, p.beyond) : p.view->contains(p.place, p.beyond);
     }

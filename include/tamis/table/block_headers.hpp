@@ -38,7 +38,8 @@ class block_headers {
   static constexpr bool topped = Kind == header_kind::topped;
 
  public:
-  static constexpr unsigned bytes_each = 17 + (coded ? 7 : topped ? 8 : 0);
+  static constexpr unsigned runs_bytes = 17;  // the first of them, which say where the runs are
+  static constexpr unsigned bytes_each = runs_bytes + (coded ? 7 : topped ? 8 : 0);
 
   static result<block_headers> make(std::uint64_t blocks) {
     block_headers made;

@@ -72,7 +72,7 @@ class prefix_segment {
   std::uint64_t used() const { return table_.used(); }
   std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
   std::uint64_t bits() const {
-    return table_.bits() + 8 * (sizeof *this + elders_.size() * sizeof(elder_entry) + marks_.size() * 8);
+    return table_.bits() + 8 * (sizeof *this + elders_.size() * sizeof(elder_entry) + marks_.bytes());
   }
   const prefix_table& table() const { return table_; }
   const std::vector<elder_entry>& elders() const { return elders_; }
@@ -261,14 +261,12 @@ class prefix_segment {
     return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
   }
 
-  // Where elders are; none where there never was one. They move with the segment's other memory. First a bit per 16 cells, all
-  // of which stay in the caches, then one per two cells: every elder covers pairs of them, so that it says who is covered.
-  const std::uint64_t* marks() const { return marks_.empty() ? nullptr : marks_.data(); }
-  TAMIS_INLINE static bool is_marked(const std::uint64_t* marks, std::uint64_t cell) {
-    return (marks[cell / 1024] >> (cell / 16 % 64) & 1) != 0;
-  }
-  static bool is_covered(const std::uint64_t* marks, std::uint64_t cell, unsigned cell_bits) {
-    return (marks[coarse_marks(cell_bits) + cell / 128] >> (cell / 2 % 64) & 1) != 0;
+  // The cells that elders cover; none where there never was one. Every elder covers pairs of cells, which have a bit each: a
+  // word per block. They move with the segment's other memory.
+  const std::uint32_t* marks() const { return marks_.data(); }
+  // Of a cell, only its last six bits have to be right.
+  TAMIS_INLINE static bool is_covered(const std::uint32_t* marks, std::uint64_t block, std::uint64_t cell) {
+    return (marks[block] >> (cell / 2 % 32) & 1) != 0;
   }
 
   // Is every slot in use a short entry with all F bits? False also if that was not so once.
@@ -361,21 +359,18 @@ class prefix_segment {
     mark_all();
   }
 
-  static std::uint64_t coarse_marks(unsigned cell_bits) { return ((std::uint64_t{1} << cell_bits) + 1023) / 1024; }
-
   // Is there an elder over the cell?
-  bool covered(std::uint64_t cell) const { return is_covered(marks_.data(), cell, cell_bits_); }
+  bool covered(std::uint64_t cell) const { return is_covered(marks_.data(), cell / 64, cell); }
   void mark(const elder_entry& e) {
-    const std::uint64_t coarse = coarse_marks(cell_bits_);
-    marks_.resize(coarse + divide_up(cells(), 128));
+    if (marks_.size() == 0) marks_ = zeroed_array<std::uint32_t>::make(divide_up(cells(), 64)).value();
     const std::uint64_t first = e.shift < cell_bits_ ? e.index << e.shift : 0;
     const std::uint64_t last = e.shift < cell_bits_ ? first + (std::uint64_t{1} << e.shift) - 1 : cells() - 1;
-    const auto set = [&](std::uint64_t bit) { marks_[bit / 64] |= std::uint64_t{1} << (bit % 64); };
-    for (std::uint64_t sixteen = first / 16; sixteen <= last / 16; ++sixteen) set(sixteen);
-    for (std::uint64_t pair = first / 2; pair <= last / 2; ++pair) set(coarse * 64 + pair);
+    for (std::uint64_t pair = first / 2; pair <= last / 2; ++pair) {
+      marks_[pair / 32] |= std::uint32_t{1} << (pair % 32);
+    }
   }
   void mark_all() {
-    std::fill(marks_.begin(), marks_.end(), 0);  // in place: others may read them where they are
+    std::fill(marks_.begin(), marks_.end(), 0u);  // in place: others may read them where they are
     for (const elder_entry& e : elders_) mark(e);
   }
 
@@ -431,7 +426,7 @@ class prefix_segment {
   std::uint32_t swept_ = 0;
   prefix_table table_;
   std::vector<elder_entry> elders_;
-  std::vector<std::uint64_t> marks_;  // the cells that elders cover
+  zeroed_array<std::uint32_t> marks_;  // the cells that elders cover; in the same huge pages as the table
   bool is_plain_ = true;
 };
 

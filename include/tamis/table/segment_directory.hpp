@@ -21,7 +21,7 @@ namespace tamis::inline TAMIS_LEVEL {
 struct segment_view {
   const std::uint8_t* headers = nullptr;
   const std::uint8_t* slots = nullptr;   // the first eight bits of each; none: lookups have to ask the segment
-  const std::uint64_t* marks = nullptr;  // where elders may be; none: no elders
+  const std::uint32_t* marks = nullptr;  // what elders cover; none: no elders
   std::uint16_t last_block = 0;
   std::uint8_t cell_shift = 0;     // bits of a fine place behind the cell
   std::uint8_t byte_shift = 0;     // bits of it behind the first eight of the payload
@@ -69,6 +69,18 @@ struct segment_view {
       prefetch_read(slots + block * 64);
       prefetch_read(slots + cell_of(place) + run_margin);
     }
+    if (marks != nullptr) prefetch_read(marks + block);
+  }
+  // What plain_contains() reads.
+  TAMIS_INLINE void prefetch_plain(std::uint64_t place) const {
+    const std::uint64_t cell = place >> cell_shift;
+    const std::uint64_t block = cell >> 6 & last_block;
+    const std::uint8_t* const header = headers + block * prefix_headers::bytes_each;
+    const std::uint8_t* const here = slots + block * 64;
+    prefetch_read(header);
+    prefetch_read(header + prefix_headers::runs_bytes - 1);
+    prefetch_read(here);
+    prefetch_read(here + cell % 64 + run_margin);
   }
   // What a change touches besides: slots up to the next free one move.
   TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
@@ -91,14 +103,21 @@ struct segment_view {
     const std::uint64_t fine = place >> byte_shift;
     const auto first_bits = static_cast<std::uint8_t>(fine);
     const std::uint64_t block = fine >> 14 & last_block;
-    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
-    const std::uint64_t near = agree_above_last_one(slots + block * 64, first_bits) & run.slots;
+    const std::uint8_t* const header = headers + block * prefix_headers::bytes_each;
+    const std::uint8_t* const here = slots + block * 64;
+    const auto run = prefix_table::find_in_block(prefix_headers::read(header, 0), fine >> 8 & 63);
+    const std::uint64_t near = agree_above_last_one(here, first_bits) & run.slots;
     if (near == 0) {
       if (run.leaves()) return next_contains(place, beyond);
-      return is_marked(cell_of(place)) && is_covered(cell_of(place));
+      return marks != nullptr && prefix_segment::is_covered(marks, block, fine >> 8);
     }
-    const std::uint64_t slot = slot_at(block * 64 + static_cast<unsigned>(std::countr_zero(near)));
-    if (slot != entry_code::escape && entry_code::slot_matches(slot, payload_of(place))) return true;
+    if (width == 9) {
+      // Nearly always the first candidate is the match: it has a ninth bit and the query's eight, or none and no other bits
+      // that count. Which of the two is anybody's guess where half of the entries have lost bits, so there is no branch on it.
+      const auto i = static_cast<unsigned>(std::countr_zero(near));
+      const std::uint64_t top = prefix_headers::read_tops(header, 0) >> i & 1;
+      if (here[i] != 0 && ((here[i] ^ first_bits) & (~top + 1)) == 0) return true;
+    }
     return others_contain(place, beyond, near, run.leaves());
   }
   // Goes through candidates in the order of the slots, then behind the block and among the elders.
@@ -137,8 +156,7 @@ struct segment_view {
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
     return segment->contains(cell_of(place), following(place, beyond));
   }
-  TAMIS_INLINE bool is_marked(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_marked(marks, cell); }
-  bool is_covered(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_covered(marks, cell, cell_bits); }
+  bool is_covered(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_covered(marks, cell / 64, cell); }
   // The first `width` bits of it.
   TAMIS_INLINE std::uint64_t payload_of(std::uint64_t place) const { return place >> payload_shift & low_mask(width); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
