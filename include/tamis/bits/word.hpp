@@ -185,6 +185,18 @@ TAMIS_INLINE constexpr std::uint64_t blend(std::uint64_t zeros, std::uint64_t on
   return zeros ^ ((zeros ^ ones) & mask);
 }
 
+// A word whose bits [at, last) go up by one, over what bit `last` was, and whose bit `at` becomes `bit`.
+// Requires: at <= last < 64; bit is 0 or 1.
+TAMIS_INLINE constexpr std::uint64_t with_bit_inserted(std::uint64_t word, unsigned at, unsigned last, std::uint64_t bit) {
+  const std::uint64_t moved = (word << 1 & ~low_mask(at + 1)) | bit << at;
+  return blend(word, moved, low_mask(last + 1) & ~low_mask(at));
+}
+// A word whose bits (at, last] go down by one, over what bit `at` was, and whose bit `last` becomes 0.
+// Requires: at <= last < 64.
+TAMIS_INLINE constexpr std::uint64_t with_bit_removed(std::uint64_t word, unsigned at, unsigned last) {
+  return blend(word, word >> 1 & low_mask(last), low_mask(last + 1) & ~low_mask(at));
+}
+
 // Bits [first, last) of an array of words go to [first + distance, last + distance); all other bits stay.
 // Requires: 1 <= distance <= 64, last + distance bits exist.
 inline void move_bits_up(std::uint64_t* words, std::uint64_t first, std::uint64_t last, unsigned distance) {

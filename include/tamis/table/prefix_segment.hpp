@@ -113,9 +113,12 @@ class prefix_segment {
 
   // A new entry with all F bits. False, and nothing has changed, if there is no room.
   TAMIS_INLINE bool insert(std::uint64_t cell, std::uint64_t following) {
-    if (!table_.open_own(cell)) return insert_into_run(cell, following);
-    set_value(cell, code().fresh(following));
-    return true;
+    if (table_.open_own(cell)) {
+      set_value(cell, code().fresh(following));
+      return true;
+    }
+    return table_.insert_first_in_block(cell, code().stored(code().fresh(following)), long_run) ||
+           insert_into_run(cell, following);
   }
   TAMIS_NOINLINE bool insert_into_run(std::uint64_t cell, std::uint64_t following) {
     auto gap = table_.find_gap(cell);
@@ -145,13 +148,27 @@ class prefix_segment {
   }
 
   // Takes out the longest entry that matches, one copy of it. False if none does.
-  bool erase(std::uint64_t cell, std::uint64_t following) {
+  TAMIS_INLINE bool erase(std::uint64_t cell, std::uint64_t following) {
     const std::uint64_t asked = following >> (64 - table_.width());
-    // One slot is no escape: that is never alone.
     if (table_.is_alone(cell) && entry_code::slot_matches(value(cell), asked)) {
       table_.close_alone(cell);
       return true;
     }
+    const block_header header = table_.header(cell / 64);
+    const auto run = prefix_table::find_in_block(header, cell % 64);
+    const std::uint64_t near = table_.values().prefix_candidates(cell / 64 * 64, run.slots, code().stored(asked));
+    // Nearly always there is one candidate. If that is no escape, there is none in the run.
+    if (near != 0 && (near & (near - 1)) == 0 && run.end != 0) {
+      const std::uint64_t slot = value(cell / 64 * 64 + first_of(near));
+      if (slot != entry_code::escape && entry_code::slot_matches(slot, asked) &&
+          table_.close_in_block(cell, header, run.slots, first_of(near))) {
+        return true;
+      }
+    }
+    return erase_from_run(cell, following);
+  }
+  TAMIS_NOINLINE bool erase_from_run(std::uint64_t cell, std::uint64_t following) {
+    const std::uint64_t asked = following >> (64 - table_.width());
     const auto run = table_.find_near(cell);
     const std::uint64_t base = run.block * prefix_table::block_slots;
     std::uint64_t longest = none;
@@ -317,7 +334,7 @@ class prefix_segment {
     return {};
   }
 
-  static constexpr std::uint64_t long_run = 8;  // slots: below, looking for equal entries is not worth it
+  static constexpr unsigned long_run = 8;  // slots: below, looking for equal entries is not worth it
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
@@ -355,18 +372,32 @@ class prefix_segment {
   }
   void remove(std::vector<elder_entry>::iterator elder) {
     if (--elder->count != 0) return;
+    const slot_range gone = covered_pairs(*elder);
     elders_.erase(elder);
-    mark_all();
+    set_marks(gone, false);
+    for (const elder_entry& e : elders_) {
+      const slot_range pairs = covered_pairs(e);
+      if (pairs.first < gone.last && gone.first < pairs.last) set_marks(pairs, true);
+    }
   }
 
   // Is there an elder over the cell?
   bool covered(std::uint64_t cell) const { return is_covered(marks_.data(), cell / 64, cell); }
   void mark(const elder_entry& e) {
     if (marks_.size() == 0) marks_ = zeroed_array<std::uint32_t>::make(divide_up(cells(), 64)).value();
-    const std::uint64_t first = e.shift < cell_bits_ ? e.index << e.shift : 0;
-    const std::uint64_t last = e.shift < cell_bits_ ? first + (std::uint64_t{1} << e.shift) - 1 : cells() - 1;
-    for (std::uint64_t pair = first / 2; pair <= last / 2; ++pair) {
-      marks_[pair / 32] |= std::uint32_t{1} << (pair % 32);
+    set_marks(covered_pairs(e), true);
+  }
+  // Pairs of cells, counted like slots.
+  slot_range covered_pairs(const elder_entry& e) const {
+    if (e.shift >= cell_bits_) return {0, divide_up(cells(), 2)};
+    return {e.index << (e.shift - 1), (e.index + 1) << (e.shift - 1)};
+  }
+  void set_marks(slot_range pairs, bool covered) {
+    for (std::uint64_t word = pairs.first / 32; word <= (pairs.last - 1) / 32; ++word) {
+      const auto from = static_cast<unsigned>(std::max(pairs.first, word * 32) - word * 32);
+      const auto to = static_cast<unsigned>(std::min(pairs.last, word * 32 + 32) - word * 32);
+      const auto bits = static_cast<std::uint32_t>(low_mask(to) & ~low_mask(from));
+      marks_[word] = covered ? marks_[word] | bits : marks_[word] & ~bits;
     }
   }
   void mark_all() {

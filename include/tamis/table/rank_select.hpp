@@ -191,6 +191,41 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     this->close_alone_run(quotient);
   }
 
+  // A slot with this value at the beginning of the quotient's run, if it is shorter than `longest` and no slot of another block
+  // has to move. False, and nothing has changed, if not.
+  TAMIS_INLINE bool insert_first_in_block(std::uint64_t quotient, std::uint64_t value,
+                                          unsigned longest) requires(Layout.topped) {
+    const std::uint64_t block = quotient / block_slots;
+    const block_header header = headers_[block];
+    const auto i = static_cast<unsigned>(quotient % block_slots);
+    const auto run = base::find_in_block(header, i);
+    if (run.begin == 0 || popcount(run.slots) >= longest || run.leaves()) return false;
+    const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
+    const unsigned free = first_balanced(header.occupied, header.ended(), at);
+    if (free >= block_slots) return false;
+    this->open_first_in_block(quotient, header, run.own, at, free);
+    if (has_tops_) {
+      headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, free, value >> values_.width() & 1));
+      value &= low_mask(values_.width());
+    }
+    values_.move_up(block * block_slots + at, block * block_slots + free);
+    values_.set(block * block_slots + at, value);
+    return true;
+  }
+  // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
+  // Requires: the block's header, and the slots of a run that ends there.
+  TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run,
+                                   unsigned at) requires(Layout.topped) {
+    const std::uint64_t block = quotient / block_slots;
+    const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
+    if (end >= block_slots) return false;
+    base::close_in_block(quotient, header, run, at, end);
+    if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+    values_.move_down(block * block_slots + at + 1, block * block_slots + end);
+    values_.set(block * block_slots + end - 1, 0);
+    return true;
+  }
+
   // Calls visit(quotient, run) for every run, in order.
   template <class Visit>
   void for_each_run(Visit visit) const {

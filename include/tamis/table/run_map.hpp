@@ -71,6 +71,28 @@ class run_map : public run_search<BlockSlots, Headers> {
     ++used_;
   }
 
+  // The header's part of a change that moves slots of one block only, without a branch that depends on how the runs lie.
+  // The slot `at` comes into being as the first of the quotient's run, those up to `free` go up by one.
+  // Requires: the block's header; `own` says whether there is a run; nothing stands at `free`, in the same block.
+  TAMIS_INLINE void open_first_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t own, unsigned at,
+                                        unsigned free) {
+    const std::uint64_t block = quotient / block_slots;
+    headers_.set_occupied(block, header.occupied | one(quotient));
+    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, static_cast<std::uint64_t>(own == 0)));
+    ++used_;
+  }
+  // The slot `at` of a run that ends in its block goes, those before `end` go down by one.
+  TAMIS_INLINE void close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run, unsigned at,
+                                   unsigned end) {
+    const std::uint64_t block = quotient / block_slots;
+    const auto is_more = static_cast<std::uint64_t>((run & (run - 1)) != 0);
+    // If the last of several goes, the one before it is the last.
+    const std::uint64_t ends = header.runends | (header.runends & is_more << at) >> 1;
+    headers_.set_occupied(block, header.occupied ^ (is_more ^ 1) << in_block(quotient));
+    headers_.set_runends(block, with_bit_removed(ends, at, end - 1));
+    --used_;
+  }
+
   friend bool operator==(const run_map&, const run_map&) = default;
 
  protected:

@@ -64,8 +64,9 @@ class run_search {
   // The same where the block is known: `i` is the quotient's number in it.
   struct near_slots {
     std::uint64_t slots;
-    std::uint64_t end;  // the slot behind the run, as a bit; 0 if that is not in the block
-    std::uint64_t own;  // not 0: the quotient has a run
+    std::uint64_t begin;  // the first slot where the run could begin, as a bit; 0 if that is not in the block
+    std::uint64_t end;    // the slot behind the run, as a bit; 0 if that is not in the block
+    std::uint64_t own;    // not 0: the quotient has a run
 
     TAMIS_INLINE bool leaves() const { return end == 0 && own != 0; }  // more of the run may follow
   };
@@ -75,7 +76,7 @@ class run_search {
         select_pair(header.bounds(), popcount(header.occupied & low_mask(static_cast<unsigned>(i))) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);
-    return {(end - begin) & (~own + 1) & low_mask(block_slots), end, own};  // from its own slot on, if there is a run
+    return {(end - begin) & (~own + 1) & low_mask(block_slots), begin, end, own};  // from its own slot on, if there is a run
   }
   // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
   // bit 63 and all others from the block's end on are ones, and the bits before them may be.
