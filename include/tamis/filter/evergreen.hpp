@@ -69,10 +69,9 @@ class evergreen {
 
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
   erase_result erase(digest d) {
-    const auto a = forest_.locate_to_change(d);
-    if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
-    keys_ -= keys_ != 0;
-    return erase_result::erased;
+    const auto place = forest_.find(d);
+    forest_.prefetch_update(place);
+    return erase_at(place);
   }
 
   // After a true positive: the longest match gets all its F bits. By the same exchange it may be taken for this key's.
@@ -156,9 +155,18 @@ class evergreen {
     const auto p = forest_.probe_for(d);
     p.view->prefetch(p.place);
   }
-  TAMIS_INLINE void prefetch_insert(digest d) const {
-    const auto p = forest_.probe_for(d);
-    p.view->prefetch_update(p.place);
+  struct updates {
+    evergreen& f;
+
+    TAMIS_INLINE stream_places::found locate(digest d) const { return f.forest_.find(d); }
+    TAMIS_INLINE void prefetch(const stream_places::found& place) const { f.forest_.prefetch_update(place); }
+    TAMIS_INLINE void prefetch_more(const stream_places::found&) const {}
+    TAMIS_INLINE insert_result insert(const stream_places::found& place) const { return f.insert_at(place, nullptr, nullptr); }
+    TAMIS_INLINE erase_result erase(const stream_places::found& place) const { return f.erase_at(place); }
+  };
+  template <class Use>
+  void with_updates(Use use) {
+    use(updates{*this});
   }
 
   friend bool operator==(const evergreen&, const evergreen&) = default;
@@ -180,26 +188,39 @@ class evergreen {
   }
 
   insert_result insert_with(digest d, const remote_ref* stored) {
-    const address a = forest_.locate_to_change(d);
+    const auto place = forest_.find(d);
+    forest_.prefetch_update(place);
+    return insert_at(place, stored, stored == nullptr ? nullptr : &d);
+  }
+  // `pending`: the key's digest, if there is a remote.
+  TAMIS_INLINE insert_result insert_at(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
+    const address a = forest_.locate(place);
     prefix_segment& segment = forest_[a];
     const bool is_full = segment.used() >= limit(segment.cell_bits());
-    if ((is_full || !segment.insert(a.cell, a.following)) && !insert_growing(d, stored)) return insert_result::full;
+    if ((is_full || !segment.insert(a.cell, a.following)) && !insert_growing(place, stored, pending))
+      return insert_result::full;
     ++keys_;
     forest_.segments().note_entries(segment);
-    if (stored != nullptr) sweep(forest_.locate(d).at, *stored);
+    if (stored != nullptr) sweep(forest_.locate(place).at, *stored);
     return insert_result::inserted;
   }
-  TAMIS_NOINLINE bool insert_growing(digest d, const remote_ref* stored) {
+  TAMIS_NOINLINE bool insert_growing(stream_places::found place, const remote_ref* stored, const digest* pending) {
     const no_waiting for_pages;
     while (true) {
-      const address a = forest_.locate(d);
+      const address a = forest_.locate(place);
       prefix_segment& segment = forest_[a];
       const bool is_full = segment.used() >= limit(segment.cell_bits());
-      if (is_full && grow(a.at, stored, &d)) continue;
+      if (is_full && grow(a.at, stored, pending)) continue;
       // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
       if (segment.insert(a.cell, a.following)) return true;
       if (!forest_.widen(a.at)) return false;
     }
+  }
+  TAMIS_INLINE erase_result erase_at(const stream_places::found& place) {
+    const address a = forest_.locate(place);
+    if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
+    keys_ -= keys_ != 0;
+    return erase_result::erased;
   }
 
   unsigned fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const;

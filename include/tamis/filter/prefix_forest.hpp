@@ -32,12 +32,13 @@ class prefix_forest {
     std::uint64_t following;
   };
   address locate(digest d) const { return address_of(probe_for(d)); }
-  // The same, and asks for the memory that a change there will touch.
-  TAMIS_INLINE address locate_to_change(digest d) const {
-    const probe p = probe_for(d);
-    p.view->prefetch_update(p.place);
-    return address_of(p);
+  // Where a digest's stream stands, however the segments grow meanwhile; then its address as they are.
+  TAMIS_INLINE stream_places::found find(digest d) const {
+    return places_.locate(d, segments_.fine_bits(), segments_.fine_places());
   }
+  TAMIS_INLINE address locate(const stream_places::found& f) const { return address_of(probe_for(f)); }
+  // Asks for the memory that a change there will touch.
+  TAMIS_INLINE void prefetch_update(const stream_places::found& f) const { probe_for(f).view->prefetch_update(f.place); }
   TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
   TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
 
@@ -47,9 +48,9 @@ class prefix_forest {
     std::uint64_t place;   // fine
     std::uint64_t beyond;  // the next 64 bits
   };
-  TAMIS_INLINE probe probe_for(digest d) const {
-    const stream_places::found found = places_.locate(d, segments_.fine_bits(), segments_.fine_places());
-    return {&segments_.view(segments_.at_of(found.place)), found.place, found.following};
+  TAMIS_INLINE probe probe_for(digest d) const { return probe_for(find(d)); }
+  TAMIS_INLINE probe probe_for(const stream_places::found& f) const {
+    return {&segments_.view(segments_.at_of(f.place)), f.place, f.following};
   }
 
   // Prefixes of streams that a segment's parts stand for.
