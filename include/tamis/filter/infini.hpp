@@ -28,6 +28,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -156,8 +157,7 @@ class infini {
   // Entries at which the active table doubles.
   std::uint64_t capacity() const { return limit_; }
   double expected_fpr() const {
-    if (!arrivals_.empty()) return settled().expected_fpr();
-    double rejected = 1.0 - active_.accepted();
+    double rejected = 1.0 - with_settled([](const aged_table& active) { return active.accepted(); });
     for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
     return 1.0 - rejected;
   }
@@ -189,31 +189,24 @@ class infini {
   TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
   static constexpr bool insert_asks_ahead = true;
 
-  // The same filter with its last keys in their places. What touches whole tables but must not change them works on this copy.
-  infini settled() const {
-    infini made = *this;
-    made.settle();
-    return made;
-  }
-
   friend bool operator==(const infini& a, const infini& b) {
-    if (!a.arrivals_.empty() || !b.arrivals_.empty()) return a.settled() == b.settled();
+    const auto same_active = [&] {
+      return a.with_settled([&](const auto& one) { return b.with_settled([&](const auto& other) { return one == other; }); });
+    };
     return a.first_ == b.first_ && a.fingerprint_ == b.fingerprint_ && a.threshold_ == b.threshold_ && a.kind_ == b.kind_ &&
-           a.level_ == b.level_ && a.active_ == b.active_ && a.older_ == b.older_;
+           a.level_ == b.level_ && a.older_ == b.older_ && same_active();
   }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
+    const auto all = [&](auto& active) {
+      archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, active, self.older_);
+    };
     if constexpr (std::is_const_v<Self>) {
-      if (!self.arrivals_.empty()) {
-        const infini all = self.settled();
-        return visit(all, archive);
-      }
+      self.with_settled(all);
     } else {
       self.arrivals_ = {};
-    }
-    archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, self.active_, self.older_);
-    if constexpr (!std::is_const_v<Self>) {
+      all(self.active_);
       if (!archive.ok() || !self.validate().ok()) return;  // the archive finds the same, and says it
       if (status made = self.note_shape(); !made.ok()) archive.fail(made.message());
     }
@@ -292,6 +285,14 @@ class infini {
       enter_all();
   }
   void enter_all();
+  // The active table with all keys in their places, for what reads it as a whole and must not change it: a copy if some wait.
+  template <class Use>
+  std::invoke_result_t<Use, const aged_table&> with_settled(Use use) const {
+    if (arrivals_.empty()) return use(active_);
+    aged_table made = active_;
+    arrivals_.for_each([&made](const arrivals::key& k) { made.insert(k.cell, k.following); });
+    return use(std::as_const(made));
+  }
   insert_result insert_slowly(digest d);
 
   bool erase_older(const address& a);
