@@ -234,6 +234,26 @@ TEST(word, moves_of_bit_ranges_keep_all_other_bits) {
   }
 }
 
+TEST(word, bits_come_and_go_inside_a_word) {
+  SCOPED_TRACE(seed + 6);
+  random_source random(seed + 6);
+  for (unsigned at = 0; at < 64; ++at) {
+    for (unsigned last = at; last < 64; ++last) {
+      const std::uint64_t word = random();
+      const std::uint64_t bit = random.below(2);
+      const std::uint64_t more = with_bit_inserted(word, at, last, bit);
+      const std::uint64_t less = with_bit_removed(word, at, last);
+      for (unsigned i = 0; i < 64; ++i) {
+        const bool moves = at <= i && i <= last;
+        ASSERT_EQ(more >> i & 1, moves ? (i == at ? bit : word >> (i - 1) & 1) : word >> i & 1)
+            << at << ' ' << last << ' ' << i;
+        ASSERT_EQ(less >> i & 1, moves ? (i == last ? 0 : word >> (i + 1) & 1) : word >> i & 1)
+            << at << ' ' << last << ' ' << i;
+      }
+    }
+  }
+}
+
 TEST(word, moves_at_word_borders) {
   SCOPED_TRACE(seed + 5);
   random_source random(seed + 5);

@@ -218,6 +218,53 @@ TEST(rank_select, inserts_in_a_block_as_elsewhere) {
   }
 }
 
+// Changes that stay in one block, tried before those that work anywhere.
+TEST(rank_select, changes_runs_in_a_block_as_elsewhere) {
+  std::uint64_t seed = 815;
+  for (const crowd& drawn : crowds) {
+    for (const unsigned width : {2u, 8u, 9u, 13u, 40u, 57u}) {
+      SCOPED_TRACE(testing::Message() << "width " << width << ", " << drawn.name << ", seed " << ++seed);
+      random_source random(seed);
+      pair_of_tables<topped_table> tables(300, 70, width);
+      std::uint64_t quick = 0;
+      for (std::uint64_t round = 0; round < 1500; ++round) {
+        std::uint64_t quotient = drawn.draw(random, 300);
+        if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
+          const std::uint64_t value = random() >> (64 - width);
+          const auto gap = tables.real.find_gap(quotient);
+          const bool is_quick = gap && gap->free / 64 == quotient / 64 && gap->run.size() < 5;
+          ASSERT_EQ(tables.real.insert_first_in_block(quotient, value, 5), is_quick);
+          if (is_quick) {
+            tables.model[quotient].insert(tables.model[quotient].begin(), value);
+          } else {
+            tables.insert(quotient, value, random);
+          }
+          quick += is_quick;
+        } else {
+          auto at = tables.model.lower_bound(quotient);
+          if (at == tables.model.end()) at = tables.model.begin();
+          quotient = at->first;
+          const std::uint64_t which = random.below(at->second.size());
+          const block_header header = tables.real.header(quotient / 64);
+          const auto run = topped_table::find_in_block(header, quotient % 64);
+          const auto slot = static_cast<unsigned>(tables.real.find(quotient).first + which - quotient / 64 * 64);
+          if (run.end != 0 && tables.real.close_in_block(quotient, header, run.slots, slot)) {
+            at->second.erase(at->second.begin() + static_cast<std::ptrdiff_t>(which));
+            if (at->second.empty()) tables.model.erase(at);
+            ++quick;
+          } else {
+            tables.erase(quotient, which);
+          }
+        }
+        if (HasFatalFailure()) return;
+        if (round % 37 == 0 || round == 1499) tables.expect_equal();
+        if (HasFatalFailure()) return;
+      }
+      EXPECT_NE(quick, 0u);
+    }
+  }
+}
+
 TEST(rank_select, agrees_with_lists_under_churn) {
   std::uint64_t seed = 20261115;
   for (const crowd& drawn : crowds) {
