@@ -58,17 +58,25 @@ class run_search {
   }
   // Requires: the header of the quotient's block.
   TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
-    const near_slots found = find_in_block(header, quotient % block_slots);
-    return {quotient / block_slots, found.slots, found.leaves()};
+    const std::uint64_t i = quotient % block_slots;
+    const std::uint64_t up_to = header.occupied << (~i % word_bits);  // its sign: has the quotient a run?
+    const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
+    const std::uint64_t end = pair & (pair - 1);
+    const std::uint64_t begin = pair & (~pair + 1);
+    const auto occupied = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
+    const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << i) & occupied & low_mask(block_slots);
+    return {quotient / block_slots, run, (end == 0 ? static_cast<std::int64_t>(up_to) : 0) < 0};
   }
-  // The same where the block is known: `i` is the quotient's number in it.
+  // The same with fewer instructions, and with what changes need to know: `i` is the quotient's number in its block. Lookups of
+  // rsqf were not faster with it.
   struct near_slots {
     std::uint64_t slots;
     std::uint64_t begin;  // the first slot where the run could begin, as a bit; 0 if that is not in the block
     std::uint64_t end;    // the slot behind the run, as a bit; 0 if that is not in the block
     std::uint64_t own;    // not 0: the quotient has a run
 
-    TAMIS_INLINE bool leaves() const { return end == 0 && own != 0; }  // more of the run may follow
+    // More of the run may follow. Asked at once: an end outside of the block is no news where there is no run.
+    TAMIS_INLINE bool leaves() const { return (own & (~static_cast<std::uint64_t>(end == 0) + 1)) != 0; }
   };
   TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
     const std::uint64_t own = header.occupied & std::uint64_t{1} << i;

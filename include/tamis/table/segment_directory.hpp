@@ -96,7 +96,7 @@ struct segment_view {
     const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
     const std::uint64_t near = equal_bytes(slots + block * 64, static_cast<std::uint8_t>(fine)) & run.slots;
     if (near != 0) return width == 9 || others_contain(place, beyond, near, run.leaves());
-    return run.leaves() && next_contains(place, beyond);
+    return run.end == 0 && run.own != 0 && next_contains(place, beyond);
   }
   TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
     if (slots == nullptr) return contains_slowly(place, beyond);
