@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <new>
 #include <string>
 #include <type_traits>
 
@@ -112,7 +113,11 @@ class adaptive_cuckoo {
       for (std::uint64_t left = collisions; left != 0; left &= left - 1) {
         if (slots_.key(view.slot(probe, lowest(left))) == d) return fixing::not_wanted;
       }
-      return fix_all(view, probe, collisions, d, log);
+      try {
+        return fix_all(view, probe, collisions, d, log);
+      } catch (const std::bad_alloc&) {
+        return fixing::impossible;  // and what was done so far is taken back
+      }
     });
     switch (outcome) {
       case fixing::not_needed: return adapt_result::not_positive;

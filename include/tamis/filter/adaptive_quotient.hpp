@@ -213,22 +213,25 @@ class adaptive_quotient : lettered_merge<Scheme> {
       if (Scheme::accepts(table_.value(slot), letters[slot - run.first], bits, table_.width())) accepting.push_back(slot);
     }
     if (accepting.empty()) return erase_result::absent;
-    keys_ -= keys_ != 0;
+    const auto erased = [this] {
+      keys_ -= keys_ != 0;
+      return erase_result::erased;
+    };
     const auto slot = slot_to_erase(d, bits.place(), run, letters, accepting, stored);
-    if (!slot) return erase_result::erased;  // the slot stays, with nobody behind it
+    if (!slot) return erased();  // the slot stays, with nobody behind it
     const std::uint64_t end = table_.end_of_close(*slot);
     change c;
     if constexpr (coded) {
       if (!all_codes_zero(*slot, end - 1)) {
         std::vector<letter> after = letters_of({*slot + 1, end});
         after.push_back(letter{0});
-        if (!plan_move({*slot, end}, after, 1, stored, {d, true}, c)) return erase_result::erased;
+        if (!plan_move({*slot, end}, after, 1, stored, {d, true}, c)) return erased();
       }
     }
     apply_values(c);
     table_.close(bits.place(), run, *slot, end);
     apply_codes(c);
-    return erase_result::erased;
+    return erased();
   }
   // The common case: no letters in the run, nor any that would have to be coded anew. Equal values are then equal slots.
   bool erase_unlettered(const following_bits& bits, slot_range run) {

@@ -12,6 +12,7 @@
 // does to it is said there; docs/filters/evergreen.md has the proofs. filter/prefix_forest.hpp holds the entries.
 
 #include <array>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -201,7 +202,11 @@ class evergreen {
       return insert_result::full;
     ++keys_;
     forest_.segments().note_entries(segment);
-    if (stored != nullptr) sweep(forest_.locate(place).at, *stored);
+    try {
+      if (stored != nullptr) sweep(forest_.locate(place).at, *stored);
+    } catch (const std::bad_alloc&) {
+      // The key is in, and what is old can be renewed another time.
+    }
     return insert_result::inserted;
   }
   TAMIS_NOINLINE bool insert_growing(stream_places::found place, const remote_ref* stored, const digest* pending) {

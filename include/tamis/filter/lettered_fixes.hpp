@@ -50,15 +50,23 @@ class lettered_fixes : protected lettered_changes<Scheme> {
     if (std::find(digests.begin(), digests.end(), d) != digests.end()) return adapt_result::is_member;
     const std::vector<saved_slot> before = save_blocks(wrong.front() / block_slots, wrong.back() / block_slots);
     const std::uint64_t resets_before = resets_;
-    for (auto first = wrong.begin(); first != wrong.end();) {
-      const std::uint64_t group = *first / group_slots();
-      const auto last = std::find_if(first, wrong.end(), [&](std::uint64_t slot) { return slot / group_slots() != group; });
-      if (!fix_group(group, {first, last}, run, digests, y, stored)) {
-        restore(before);
-        resets_ = resets_before;
-        return adapt_result::unfixable;
+    const auto take_back = [&] {
+      restore(before);
+      resets_ = resets_before;
+    };
+    try {
+      for (auto first = wrong.begin(); first != wrong.end();) {
+        const std::uint64_t group = *first / group_slots();
+        const auto last = std::find_if(first, wrong.end(), [&](std::uint64_t slot) { return slot / group_slots() != group; });
+        if (!fix_group(group, {first, last}, run, digests, y, stored)) {
+          take_back();
+          return adapt_result::unfixable;
+        }
+        first = last;
       }
-      first = last;
+    } catch (...) {  // no memory, or a remote that could not be read
+      take_back();
+      throw;
     }
     return adapt_result::fixed;
   }
