@@ -4,6 +4,8 @@
 // guarded_recovery.cpp (opening) and guarded_parts.cpp (the rest).
 
 #include <memory>
+#include <new>
+#include <string>
 #include <thread>
 
 #include "filter_maker.hpp"
@@ -13,6 +15,16 @@
 #include "tamis/guard/guarded_store.hpp"
 
 namespace tamis {
+
+// What `attempt` says; an error if it runs out of memory.
+template <class Attempt>
+status or_no_memory(const char* for_what, Attempt attempt) {
+  try {
+    return attempt();
+  } catch (const std::bad_alloc&) {
+    return error{std::string("there is not enough memory for ") + for_what};
+  }
+}
 
 class guarded_store::parts {
  public:

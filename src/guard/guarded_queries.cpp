@@ -121,8 +121,8 @@ void guarded_store::parts::adapt_locked(stripe& where, digest hash) {
     const adapt_result how = where.change([&](auto& filter) { return filter->adapt(map_.local(hash), remote_ref(stored)); });
     if (how == adapt_result::fixed) bump(where.counts.adaptations);
     if (how == adapt_result::unfixable) bump(where.counts.unfixable);
-  } catch (const std::runtime_error&) {
-    // The store could not be read. What the filter made of half an answer is not to be trusted.
+  } catch (const std::exception&) {
+    // The store could not be read, or there was not enough memory. What the filter made of half an answer is not to be trusted.
     where.change([](auto& filter) { filter.reset(); });
     static_cast<void>(rebuild(index, 0));  // if that fails too, the stripe goes on answering "maybe"
   }
