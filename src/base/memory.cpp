@@ -36,13 +36,14 @@ constexpr bool is_part(std::uint64_t bytes) { return pools_parts && least_part_b
 
 // Never destroyed: tables of static storage may be freed after it would have been.
 part_pool& parts() {
-  static part_pool* const pool = [] {
-    static auto* made = new part_pool;
-    pthread_atfork([] { made->before_fork(); }, [] { made->after_fork_in_parent(); }, [] { made->after_fork_in_child(); });
-    return made;
-  }();
+  static auto* const pool = new part_pool;
   return *pool;
 }
+
+// Before main: handlers are called in reverse, so that whoever locks filters of their own around a fork does so before the pool
+// is locked, as in any other call.
+[[maybe_unused]] const int handles_forks = pthread_atfork([] { parts().before_fork(); }, [] { parts().after_fork_in_parent(); },
+                                                          [] { parts().after_fork_in_child(); });
 
 thread_local bool may_wait = true;
 

@@ -12,10 +12,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -180,8 +180,8 @@ class part_pool {
         is_looking_ = false;
       }).detach();
       is_looking_ = true;
-    } catch (const std::system_error&) {
-      // No thread to be had: parts stand on small pages.
+    } catch (const std::exception&) {
+      // No thread to be had, or no memory for it: parts stand on small pages.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
