@@ -270,6 +270,8 @@ inline status infini::validate() const {
     return error{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
                  " expansions from " + std::to_string(first_)};
   }
+  if (active_.spare() <= arrivals::most) return error{"its table ends too soon behind its last place"};
+  if (level_ == 0 && active_.voids() != 0) return error{"it has entries without bits, but never expanded"};
   // Every table has longer prefixes than the next one: what is found first is longest.
   unsigned longer = level_;  // all prefixes that come are shorter than this
   for (const older_table& t : older_) {

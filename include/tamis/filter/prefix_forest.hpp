@@ -17,6 +17,8 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class prefix_forest {
  public:
+  static constexpr unsigned least_segment_bits = 6;
+
   prefix_forest() = default;
   prefix_forest(stream_places places, unsigned segment_bits, std::vector<prefix_segment> roots)
       : places_(places), segment_bits_(segment_bits), segments_(segment_directory::of_roots(std::move(roots))) {}
@@ -185,6 +187,7 @@ class prefix_forest {
   }
   status validate() const {
     if (segment_bits_ > prefix_segment::most_cell_bits) return error{"its segments are too large"};
+    if (segment_bits_ < least_segment_bits) return error{"its segments are too small"};
     if (places_.roots() != segments_.roots()) return error{"its segments belong to another number of roots"};
     if (std::bit_width(segments_.roots()) + segments_.depth() + segment_bits_ >= 63) return error{"its directory is too deep"};
     status sound;

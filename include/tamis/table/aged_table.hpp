@@ -46,6 +46,7 @@ class aged_table {
   TAMIS_INLINE std::uint64_t used() const { return table_.used(); }
   // Can 64 entries certainly be inserted, wherever they go?
   TAMIS_INLINE bool has_free_end() const { return table_.has_free_end(); }
+  std::uint64_t spare() const { return table_.slots() - cells(); }  // slots behind the last cell's own
   std::uint64_t voids() const { return voids_; }
   unsigned longest() const { return table_.width() - 1; }
   std::uint64_t bits() const { return table_.bits(); }
@@ -104,7 +105,7 @@ class aged_table {
 
   // The same entries with more slots behind the last cell, for runs there that are too long.
   status widen() {
-    TAMIS_TRY(aged_table wider, make(cells(), 2 * (table_.slots() - cells()) + rank_select<>::block_slots, longest()));
+    TAMIS_TRY(aged_table wider, make(cells(), 2 * spare() + rank_select<>::block_slots, longest()));
     std::uint64_t end = 0;
     table_.for_each_run([&](std::uint64_t cell, slot_range run) {
       std::uint64_t to = wider.table_.append(cell, run.size(), end)->first;  // always fits: it did with fewer slots
