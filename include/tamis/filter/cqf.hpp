@@ -74,6 +74,7 @@ class cqf : public quotient_fingerprints<rank_select<>> {
   // One pass through both, adding up the counts of equal fingerprints.
   status merge(const cqf& other) {
     TAMIS_CHECK(same_shape(table_, other.table_, info));
+    if (keys_ + other.keys_ < keys_) return error{"the two filters together hold more keys than can be counted"};
     cqf both;
     both.capacity_ = capacity_;
     TAMIS_TRY(both.table_, rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
