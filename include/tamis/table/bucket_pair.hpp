@@ -91,7 +91,7 @@ class vector_pair {
     if constexpr (Width == 8) {
       return _mm_insert_epi32(_mm_cvtsi32_si128(detail::load_as<int>(first)), detail::load_as<int>(second), 1);
     } else {
-      const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(first));
+      const __m128d low = _mm_castsi128_pd(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(first)));
       const __m128i both = _mm_castpd_si128(_mm_loadh_pd(low, reinterpret_cast<const double*>(second)));
       if constexpr (Width == 16) return both;
       // Each lane gets the two bytes that its slot is in; even slots begin at bit 0 of them, odd ones at bit 4, and stay there.
