@@ -246,5 +246,22 @@ TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
   EXPECT_LT(worst[1], 0.85 * worst[0]);
 }
 
+TEST(evergreen, files_with_segments_too_small_to_split_are_refused) {
+  for (const unsigned bits : {0u, 5u, 6u}) {
+    std::vector<prefix_segment> roots;
+    roots.push_back(prefix_segment::make({0, bits, 8}, 64).value());
+    memory_sink sink;
+    writer out(sink);
+    out(std::uint64_t{0}, std::uint32_t{bits}, std::uint32_t{8}, std::uint32_t{90}, std::uint32_t{2},
+        evergreen::fingerprints::fixed, prefix_forest(stream_places::even(1), bits, std::move(roots)));
+    ASSERT_TRUE(out.finish().ok());
+    memory_source source(sink.bytes());
+    reader in(source);
+    evergreen f = stored_access::blank<evergreen>();
+    in(f);
+    EXPECT_EQ(in.ok(), bits == 6) << bits << ": " << in.state().message();
+  }
+}
+
 }  // namespace
 }  // namespace tamis::test

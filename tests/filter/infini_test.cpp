@@ -109,6 +109,22 @@ TEST(infini, expanding_changes_no_answer) {
   }
 }
 
+// Keys that wait for their places count on slots behind the last cell's own, which every filter has.
+TEST(infini, files_with_tables_that_end_too_soon_are_refused) {
+  for (const std::uint64_t spare : {0u, 64u}) {
+    memory_sink sink;
+    writer out(sink);
+    out(std::uint64_t{64}, std::uint32_t{8}, std::uint32_t{80}, infini::kind::chained, std::uint32_t{0},
+        aged_table::make(64, spare, 8).value(), std::uint64_t{0});
+    ASSERT_TRUE(out.finish().ok());
+    memory_source source(sink.bytes());
+    reader in(source);
+    infini f = stored_access::blank<infini>();
+    in(f);
+    EXPECT_EQ(in.ok(), spare != 0) << in.state().message();
+  }
+}
+
 // The last keys are not in the table yet: `f` is asked beside the same filter with all of them in their places.
 TEST(infini, keys_on_their_way_show_in_every_answer) {
   for (const unsigned fingerprint : {3u, 12u}) {
