@@ -27,7 +27,7 @@ guarded_store::parts::~parts() = default;
 status guarded_store::parts::rebuild(std::uint32_t index, std::uint64_t room, const std::function<bool()>& go_on) {
   stripe& where = stripes_[index];
   const std::uint64_t old_capacity = where.filter ? where.filter->capacity() : 0;
-  return or_no_memory("a stripe's new filter", [&]() -> status {
+  return or_no_memory([&]() -> status {
     TAMIS_TRY(any_filter made, maker_.rebuild(*behind_, map_, index, {old_capacity, room}, go_on));
     where.change([&](auto& filter) { filter.emplace(std::move(made)); });
     bump(where.counts.rebuilds);

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <new>
-#include <string>
 #include <thread>
 
 #include "filter_maker.hpp"
@@ -16,13 +15,13 @@
 
 namespace tamis {
 
-// What `attempt` says; an error if it runs out of memory.
+// What `attempt` says; an error if it runs out of memory, short enough to need none.
 template <class Attempt>
-status or_no_memory(const char* for_what, Attempt attempt) {
+status or_no_memory(Attempt attempt) {
   try {
     return attempt();
   } catch (const std::bad_alloc&) {
-    return error{std::string("there is not enough memory for ") + for_what};
+    return error{"out of memory"};
   }
 }
 

@@ -73,7 +73,7 @@ status guarded_store::parts::take_snapshot() {
     next_attempt_ = 0;
     return {};
   };
-  status taken = or_no_memory("a snapshot", attempt);
+  status taken = or_no_memory(attempt);
   ++(taken ? snapshots_ : failed_snapshots_);
   if (!taken) next_attempt_ = records_ + options_.snapshot_least;  // not again at every write that follows
   return taken;
