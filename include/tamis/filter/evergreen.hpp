@@ -198,10 +198,12 @@ class evergreen {
     const address a = forest_.locate(place);
     prefix_segment& segment = forest_[a];
     const bool is_full = segment.used() >= limit(segment.cell_bits());
-    if ((is_full || !segment.insert(a.cell, a.following)) && !insert_growing(place, stored, pending))
+    if (!is_full && segment.insert(a.cell, a.following)) {
+      forest_.segments().note_entries(segment);
+    } else if (!insert_growing(place, stored, pending)) {
       return insert_result::full;
+    }
     ++keys_;
-    forest_.segments().note_entries(segment);
     try {
       if (stored != nullptr) sweep(forest_.locate(place).at, *stored);
     } catch (const std::bad_alloc&) {
@@ -217,7 +219,10 @@ class evergreen {
       const bool is_full = segment.used() >= limit(segment.cell_bits());
       if (is_full && grow(a.at, stored, pending)) continue;
       // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-      if (segment.insert(a.cell, a.following)) return true;
+      if (segment.insert(a.cell, a.following)) {
+        forest_.segments().note_entries(segment);
+        return true;
+      }
       if (!forest_.widen(a.at)) return false;
     }
   }
