@@ -8,7 +8,7 @@
 //   prefetch(digest)      for filters without views: asks for what contains() reads first
 //   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() or erase() touches, if that is more
-//   insert_asks_ahead     a constant of any value: insert() asks for its memory, and does not wait for it
+//   insert_asks_ahead     true: insert() asks for its memory by itself, and does not wait for it
 //   with_updates(use)     calls `use` with a view that has view.insert(probe) and view.erase(probe) instead of test, and
 //                         view.prefetch_more(probe): half way, when what prefetch asked for has arrived, for what an insert
 //                         will read after that
@@ -143,7 +143,7 @@ std::size_t insert_many(F& f, std::span<const digest> digests, std::span<bool> o
         view, digests, [&](const auto& probe) { view.prefetch_more(probe); },
         [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
   };
-  if constexpr (requires { F::insert_asks_ahead; }) {
+  if constexpr (requires { requires F::insert_asks_ahead; }) {
     for (std::size_t i = 0; i < digests.size(); ++i) note(i, f.insert(digests[i]));
   } else if constexpr (requires { f.with_updates(use_probes); }) {
     f.with_updates(use_probes);
