@@ -37,9 +37,10 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) 
   return equal;
 }
 
-inline std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
+template <unsigned Bytes = 64>
+std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
   std::uint64_t agree = 0;
-  for (unsigned i = 0; i < 64; ++i) {
+  for (unsigned i = 0; i < Bytes; ++i) {
     const unsigned ignored = bytes[i] ^ (bytes[i] - 1u);
     agree |= static_cast<std::uint64_t>(((bytes[i] ^ asked) & ~ignored & 0xffu) == 0) << i;
   }
@@ -125,46 +126,34 @@ TAMIS_INLINE std::uint32_t equal_chosen(const std::uint8_t* bytes, std::uint64_t
 #endif
 }
 
-// Bit i of the answer: do byte i of the 64 at `bytes` and `asked` agree above the byte's lowest one? A byte of zeros always
-// does.
+// Bit i of the answer: do byte i of the sixteen at `bytes` and `asked` agree above the byte's lowest one? A byte of zeros
+// always does.
+TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
+#if defined(__SSE2__)
+  const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i ignored = _mm_xor_si128(here, _mm_add_epi8(here, _mm_set1_epi8(-1)));
+  // Nowhere but in `ignored`, whose ones are its last bits: at most that.
+  const __m128i differ = _mm_xor_si128(here, _mm_set1_epi8(static_cast<char>(asked)));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(differ, ignored), ignored)));
+#else
+  return plain::agree_above_last_one<16>(bytes, asked);
+#endif
+}
+
+// The same for 64 bytes.
 TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
 #if TAMIS_HAS_AVX2
   const __m256i wanted = _mm256_set1_epi8(static_cast<char>(asked));
   const auto half = [&](unsigned i) -> std::uint64_t {
     const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
     const __m256i ignored = _mm256_xor_si256(here, _mm256_add_epi8(here, _mm256_set1_epi8(-1)));
-    const __m256i differ =
-        _mm256_xor_si256(here, wanted);  // nowhere but in `ignored`, whose ones are its last bits: at most that
+    const __m256i differ = _mm256_xor_si256(here, wanted);
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(differ, ignored), ignored)));
   };
   return half(0) | half(1) << 32;
-#elif defined(__SSE2__)
-  const __m128i wanted = _mm_set1_epi8(static_cast<char>(asked));
-  const auto quarter = [&](unsigned i) -> std::uint64_t {
-    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
-    const __m128i ignored = _mm_xor_si128(here, _mm_add_epi8(here, _mm_set1_epi8(-1)));
-    const __m128i differ = _mm_andnot_si128(ignored, _mm_xor_si128(here, wanted));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())));
-  };
-  return quarter(0) | quarter(1) << 16 | quarter(2) << 32 | quarter(3) << 48;
-#else
-  return plain::agree_above_last_one(bytes, asked);
-#endif
-}
-
-// The same for sixteen bytes.
-TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
-#if defined(__SSE2__)
-  const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-  const __m128i ignored = _mm_xor_si128(here, _mm_add_epi8(here, _mm_set1_epi8(-1)));
-  const __m128i differ = _mm_xor_si128(here, _mm_set1_epi8(static_cast<char>(asked)));
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(differ, ignored), ignored)));
 #else
   std::uint64_t agree = 0;
-  for (unsigned i = 0; i < 16; ++i) {
-    const unsigned ignored = bytes[i] ^ (bytes[i] - 1u);
-    agree |= static_cast<std::uint64_t>(((bytes[i] ^ asked) & ~ignored & 0xffu) == 0) << i;
-  }
+  for (unsigned i = 0; i < 64; i += 16) agree |= sixteen_agree_above_last_one(bytes + i, asked) << i;
   return agree;
 #endif
 }
