@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <vector>
 
@@ -185,84 +186,87 @@ void churn(std::uint64_t quotients, std::uint64_t spare, unsigned width, const c
   }
 }
 
-// Values that are never zero, though their low bytes often are.
-TEST(rank_select, inserts_in_a_block_as_elsewhere) {
-  std::uint64_t seed = 4711;
+// Calls body(crowd, width, random) for all crowds and these widths, until something is fatally wrong.
+template <class Body>
+void with_crowds(std::initializer_list<unsigned> widths, std::uint64_t seed, Body body) {
   for (const crowd& drawn : crowds) {
-    for (const unsigned width : {7u, 8u, 9u, 13u, 40u, 64u}) {
+    for (const unsigned width : widths) {
       SCOPED_TRACE(testing::Message() << "width " << width << ", " << drawn.name << ", seed " << ++seed);
       random_source random(seed);
-      pair_of_tables<plain_table> tables(300, 70, width);
-      const std::uint64_t most = ~std::uint64_t{0} >> (64 - width);
-      std::uint64_t in_block = 0;
-      for (std::uint64_t round = 0; round < 1000; ++round) {
-        if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
-          const std::uint64_t quotient = drawn.draw(random, 300);
-          std::uint64_t value = random() & most;
-          if (random.chance(0.3)) value = value >> 8 << 8;
-          const std::uint64_t before = tables.real.used();
-          tables.insert_in_block(quotient, std::max<std::uint64_t>(value, 1));
-          in_block += tables.real.used() - before;
-          if (tables.real.used() == before) tables.insert(quotient, std::max<std::uint64_t>(value, 1), random);
-        } else {
-          auto at = tables.model.lower_bound(drawn.draw(random, 300));
-          if (at == tables.model.end()) at = tables.model.begin();
-          tables.erase(at->first, random.below(at->second.size()));
-        }
-        if (HasFatalFailure()) return;
-        if (round % 37 == 0 || round == 999) tables.expect_equal();
-        if (HasFatalFailure()) return;
-      }
-      EXPECT_EQ(in_block != 0, width >= 8);
+      body(drawn, width, random);
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
+// Values that are never zero, though their low bytes often are.
+TEST(rank_select, inserts_in_a_block_as_elsewhere) {
+  with_crowds({7u, 8u, 9u, 13u, 40u, 64u}, 4711, [](const crowd& drawn, unsigned width, random_source& random) {
+    pair_of_tables<plain_table> tables(300, 70, width);
+    const std::uint64_t most = ~std::uint64_t{0} >> (64 - width);
+    std::uint64_t in_block = 0;
+    for (std::uint64_t round = 0; round < 1000; ++round) {
+      if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
+        const std::uint64_t quotient = drawn.draw(random, 300);
+        std::uint64_t value = random() & most;
+        if (random.chance(0.3)) value = value >> 8 << 8;
+        const std::uint64_t before = tables.real.used();
+        tables.insert_in_block(quotient, std::max<std::uint64_t>(value, 1));
+        in_block += tables.real.used() - before;
+        if (tables.real.used() == before) tables.insert(quotient, std::max<std::uint64_t>(value, 1), random);
+      } else {
+        auto at = tables.model.lower_bound(drawn.draw(random, 300));
+        if (at == tables.model.end()) at = tables.model.begin();
+        tables.erase(at->first, random.below(at->second.size()));
+      }
+      if (testing::Test::HasFatalFailure()) return;
+      if (round % 37 == 0 || round == 999) tables.expect_equal();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_EQ(in_block != 0, width >= 8);
+  });
+}
+
 // Changes that stay in one block, tried before those that work anywhere.
 TEST(rank_select, changes_runs_in_a_block_as_elsewhere) {
-  std::uint64_t seed = 815;
-  for (const crowd& drawn : crowds) {
-    for (const unsigned width : {2u, 8u, 9u, 13u, 40u, 57u}) {
-      SCOPED_TRACE(testing::Message() << "width " << width << ", " << drawn.name << ", seed " << ++seed);
-      random_source random(seed);
-      pair_of_tables<topped_table> tables(300, 70, width);
-      std::uint64_t quick = 0;
-      for (std::uint64_t round = 0; round < 1500; ++round) {
-        std::uint64_t quotient = drawn.draw(random, 300);
-        if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
-          const std::uint64_t value = random() >> (64 - width);
-          const auto gap = tables.real.find_gap(quotient);
-          const bool is_quick = gap && gap->free / 64 == quotient / 64 && gap->run.size() < 5;
-          ASSERT_EQ(tables.real.insert_first_in_block(quotient, value, 5), is_quick);
-          if (is_quick) {
-            tables.model[quotient].insert(tables.model[quotient].begin(), value);
-          } else {
-            tables.insert(quotient, value, random);
-          }
-          quick += is_quick;
+  with_crowds({2u, 8u, 9u, 13u, 40u, 57u}, 815, [](const crowd& drawn, unsigned width, random_source& random) {
+    pair_of_tables<topped_table> tables(300, 70, width);
+    std::uint64_t quick = 0;
+    for (std::uint64_t round = 0; round < 1500; ++round) {
+      std::uint64_t quotient = drawn.draw(random, 300);
+      if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
+        const std::uint64_t value = random() >> (64 - width);
+        const auto gap = tables.real.find_gap(quotient);
+        const bool is_quick = gap && gap->free / 64 == quotient / 64 && gap->run.size() < 5;
+        ASSERT_EQ(tables.real.insert_first_in_block(quotient, value, 5), is_quick);
+        if (is_quick) {
+          tables.model[quotient].insert(tables.model[quotient].begin(), value);
         } else {
-          auto at = tables.model.lower_bound(quotient);
-          if (at == tables.model.end()) at = tables.model.begin();
-          quotient = at->first;
-          const std::uint64_t which = random.below(at->second.size());
-          const block_header header = tables.real.header(quotient / 64);
-          const auto run = topped_table::find_in_block(header, quotient % 64);
-          const auto slot = static_cast<unsigned>(tables.real.find(quotient).first + which - quotient / 64 * 64);
-          if (run.end != 0 && tables.real.close_in_block(quotient, header, run.slots, slot)) {
-            at->second.erase(at->second.begin() + static_cast<std::ptrdiff_t>(which));
-            if (at->second.empty()) tables.model.erase(at);
-            ++quick;
-          } else {
-            tables.erase(quotient, which);
-          }
+          tables.insert(quotient, value, random);
         }
-        if (HasFatalFailure()) return;
-        if (round % 37 == 0 || round == 1499) tables.expect_equal();
-        if (HasFatalFailure()) return;
+        quick += is_quick;
+      } else {
+        auto at = tables.model.lower_bound(quotient);
+        if (at == tables.model.end()) at = tables.model.begin();
+        quotient = at->first;
+        const std::uint64_t which = random.below(at->second.size());
+        const block_header header = tables.real.header(quotient / 64);
+        const auto run = topped_table::find_in_block(header, quotient % 64);
+        const auto slot = static_cast<unsigned>(tables.real.find(quotient).first + which - quotient / 64 * 64);
+        if (run.end != 0 && tables.real.close_in_block(quotient, header, run.slots, slot)) {
+          at->second.erase(at->second.begin() + static_cast<std::ptrdiff_t>(which));
+          if (at->second.empty()) tables.model.erase(at);
+          ++quick;
+        } else {
+          tables.erase(quotient, which);
+        }
       }
-      EXPECT_NE(quick, 0u);
+      if (testing::Test::HasFatalFailure()) return;
+      if (round % 37 == 0 || round == 1499) tables.expect_equal();
+      if (testing::Test::HasFatalFailure()) return;
     }
-  }
+    EXPECT_NE(quick, 0u);
+  });
 }
 
 TEST(rank_select, agrees_with_lists_under_churn) {
