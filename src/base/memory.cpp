@@ -53,11 +53,13 @@ no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
 no_waiting::~no_waiting() { may_wait = before_; }
 
 result<void*> allocate_zeroed(std::uint64_t bytes) {
-  const std::uint64_t limit = machine_memory();
-  if (bytes > limit) {
-    return error{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit)};
+  if (bytes >= map_from_bytes) {  // smaller ones fit any machine, and asking it takes longer than to allocate them
+    const std::uint64_t limit = machine_memory();
+    if (bytes > limit) {
+      return error{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit)};
+    }
+    return map_aligned(round_up(bytes, huge_page_bytes));
   }
-  if (bytes >= map_from_bytes) return map_aligned(round_up(bytes, huge_page_bytes));
   const std::uint64_t rounded = round_up(bytes, cache_line_bytes);
   if (is_part(rounded)) {
     if (void* part = parts().allocate(rounded, may_wait)) return part;
