@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tamis/base/random.hpp"
@@ -62,15 +63,31 @@ struct pair_of_tables {
       if (where == run.size()) chosen.free = std::max(gap->free, chosen.at);
     }
     run.insert(run.begin() + static_cast<std::ptrdiff_t>(chosen.at - gap->run.first), value);
-    if (!is_open) real.open(quotient, chosen);
-    real.set_value(chosen.at, value);
-    if constexpr (requires { real.label(0); }) real.set_label(chosen.at, static_cast<std::uint8_t>(value * 7));
+    if (!is_open && !is_opened_in_block(quotient, *gap, chosen.at)) real.open(quotient, chosen);
+    set(chosen.at, value);
+  }
+  // Tried in every other slot where it would open the right one; possible just where the free slot lies in the same block.
+  bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at) {
+    if constexpr (requires { real.open_in_block(quotient); }) {
+      if (at != gap.at || at % 2 == 0) return false;
+      const auto slot = real.open_in_block(quotient);
+      EXPECT_EQ(slot, in_block_of(quotient, gap.free) ? std::optional(at) : std::nullopt);
+      return slot.has_value();
+    }
+    return false;
+  }
+  void set(std::uint64_t slot, std::uint64_t value) {
+    real.set_value(slot, value);
+    if constexpr (requires { real.label(0); }) real.set_label(slot, static_cast<std::uint8_t>(value * 7));
+  }
+  static bool in_block_of(std::uint64_t quotient, std::uint64_t slot) {
+    return slot / Table::block_slots == quotient / Table::block_slots;
   }
 
   // In front of the last slot of the run, within its block.  Requires: no value is zero.
   void insert_in_block(std::uint64_t quotient, std::uint64_t value) {
     const auto gap = real.find_gap(quotient);
-    const bool possible = gap && gap->free / Table::block_slots == quotient / Table::block_slots && real.width() >= 8;
+    const bool possible = gap && in_block_of(quotient, gap->free) && real.width() >= 8;
     ASSERT_EQ(real.insert_in_block(quotient, value), possible) << "quotient " << quotient;
     if (!possible) return;
     std::vector<std::uint64_t>& run = model[quotient];
@@ -80,6 +97,17 @@ struct pair_of_tables {
   void erase(std::uint64_t quotient, std::uint64_t which) {
     const slot_range run = real.find(quotient);
     ASSERT_LT(which, run.size());
+    auto& values = model[quotient];
+    if constexpr (requires { real.erase_in_block(quotient, 0); }) {
+      // Which of several equal ones goes makes no difference but for the order.
+      const auto first = static_cast<std::uint64_t>(std::find(values.begin(), values.end(), values[which]) - values.begin());
+      const bool possible = in_block_of(quotient, real.end_of_close(run.first + first));
+      if (values[which] % 2 == 0) {
+        const auto gone = real.erase_in_block(quotient, values[which]);
+        ASSERT_EQ(gone, possible ? std::optional(true) : std::nullopt);
+        if (possible) return forget(quotient, first);
+      }
+    }
     if constexpr (requires { real.close_alone(quotient); }) {
       // Possible just where the run is its own slot and closing it moves nothing, and tried up to a load of three quarters.
       const bool is_alone = run.first == quotient && run.size() == 1 && real.end_of_close(quotient) == quotient + 1;
@@ -88,6 +116,9 @@ struct pair_of_tables {
     } else {
       real.close(quotient, run, run.first + which);
     }
+    forget(quotient, which);
+  }
+  void forget(std::uint64_t quotient, std::uint64_t which) {
     auto& values = model[quotient];
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(which));
     if (values.empty()) model.erase(quotient);

@@ -171,7 +171,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
   insert_result insert_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
     table_.prefetch_update(bits.place());  // header and slots: wait for both at once
-    if (insert_own(bits)) return insert_result::inserted;
+    if (insert_in_block(bits)) return insert_result::inserted;
     const auto gap = table_.find_gap(bits.place());
     if (!gap) return insert_result::full;
     change c;
@@ -190,20 +190,28 @@ class adaptive_quotient : lettered_merge<Scheme> {
     ++keys_;
     return insert_result::inserted;
   }
-  // The common case in a table that is not yet half full: a free slot in its own place, and no letters in the block.
-  bool insert_own(const following_bits& bits) {
+  // The common case: a free slot in the same block, and no letters there that would have to be coded anew.
+  bool insert_in_block(const following_bits& bits) {
     if constexpr (coded) {
       if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
     }
-    if (!table_.open_own(bits.place())) return false;
-    table_.set_value(bits.place(), bits.head(table_.width()));
-    if constexpr (!coded) table_.set_label(bits.place(), 0);
+    std::uint64_t slot = bits.place();
+    if (!table_.open_own(slot)) {
+      const auto open = table_.open_in_block(slot);
+      if (!open) return false;
+      slot = *open;
+    }
+    table_.set_value(slot, bits.head(table_.width()));
+    if constexpr (!coded) table_.set_label(slot, 0);
     ++keys_;
     return true;
   }
   erase_result erase_with(digest d, const remote_ref* stored) {
     const following_bits bits(d, table_.quotients());
     table_.prefetch_update(bits.place());
+    if constexpr (coded) {
+      if (const auto gone = erase_in_block(bits)) return *gone ? erase_result::erased : erase_result::absent;
+    }
     const slot_range run = table_.find(bits.place());
     if (run.empty()) return erase_result::absent;
     if (erase_unlettered(bits, run)) return erase_result::erased;
@@ -233,7 +241,14 @@ class adaptive_quotient : lettered_merge<Scheme> {
     apply_codes(c);
     return erased();
   }
-  // The common case: no letters in the run, nor any that would have to be coded anew. Equal values are then equal slots.
+  // The common case: all in a block without letters. Equal values are then equal slots.
+  std::optional<bool> erase_in_block(const following_bits& bits) requires coded {
+    if (table_.code(bits.place() / base::table::block_slots) != 0) return std::nullopt;
+    const auto gone = table_.erase_in_block(bits.place(), bits.head(table_.width()));
+    keys_ -= gone.value_or(false) && keys_ != 0;
+    return gone;
+  }
+  // No letters in the run, nor any that would have to be coded anew.
   bool erase_unlettered(const following_bits& bits, slot_range run) {
     const std::uint64_t slot = table_.find_value(run, bits.head(table_.width()));
     if (slot == run.last) return false;

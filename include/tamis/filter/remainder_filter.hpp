@@ -28,6 +28,12 @@ class remainder_filter : public quotient_fingerprints<Table> {
         return insert_result::inserted;
       }
     }
+    if constexpr (requires { table_.open_in_block(f.quotient); }) {
+      if (const auto slot = table_.open_in_block(f.quotient)) {
+        table_.set_value(*slot, f.remainder);
+        return insert_result::inserted;
+      }
+    }
     const auto gap = table_.find_gap(f.quotient);
     if (!gap) return insert_result::full;
     table_.open(f.quotient, *gap);
@@ -48,6 +54,11 @@ class remainder_filter : public quotient_fingerprints<Table> {
         if (table_.value(f.quotient) != f.remainder) return erase_result::absent;
         table_.close_alone(f.quotient);
         return erase_result::erased;
+      }
+    }
+    if constexpr (requires { table_.erase_in_block(f.quotient, f.remainder); }) {
+      if (const auto erased = table_.erase_in_block(f.quotient, f.remainder)) {
+        return *erased ? erase_result::erased : erase_result::absent;
       }
     }
     const slot_range run = table_.find(f.quotient);

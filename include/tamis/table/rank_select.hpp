@@ -154,7 +154,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     const unsigned at = this->gap_in_block(quotient);
     const unsigned free = values_.insert_before_zero(first, at, value);
     if (free == word_bits) return false;
-    this->open_in_block(quotient, at, free);
+    base::open_in_block(quotient, at, free);
     return true;
   }
 
@@ -183,6 +183,32 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   }
   void close(std::uint64_t quotient, slot_range run, std::uint64_t slot) {
     close(quotient, run, slot, this->end_of_close(slot));
+  }
+
+  // open() with the quotient's own gap, if no slot of another block has to move: nearly always, and without a branch that
+  // depends on how the runs lie. Answers the slot; none, and nothing has changed, if not.
+  TAMIS_INLINE std::optional<std::uint64_t> open_in_block(std::uint64_t quotient) requires(!Layout.topped) {
+    const std::uint64_t first = quotient / block_slots * block_slots;
+    const unsigned at = this->gap_in_block(quotient);
+    if (at >= block_slots) return std::nullopt;
+    const block_header header = headers_[quotient / block_slots];
+    const unsigned free = first_balanced(header.occupied, header.ended(), at);
+    if (free >= block_slots) return std::nullopt;
+    base::open_in_block(quotient, at, free);
+    values_.move_up(first + at, first + free);
+    if constexpr (Layout.labels) labels_.move_up(first + at, first + free);
+    return first + at;
+  }
+  // close() for the first slot of the quotient's run with this value, on the same condition. True if it is gone, false if there
+  // is none in the run; none, and nothing has changed, if another block would have to be looked at.
+  TAMIS_INLINE std::optional<bool> erase_in_block(std::uint64_t quotient, std::uint64_t value) requires(!Layout.topped) {
+    const block_header header = headers_[quotient / block_slots];
+    const auto run = base::find_in_block(header, quotient % block_slots);
+    if (run.leaves()) return std::nullopt;
+    const std::uint64_t found = values_.matches(quotient / block_slots * block_slots, run.slots, value);
+    if (found == 0) return false;
+    if (!close_in_block(quotient, header, run.slots, static_cast<unsigned>(std::countr_zero(found)))) return std::nullopt;
+    return true;
   }
 
   // The same for the one slot of a quotient that is alone.
@@ -214,15 +240,20 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
   // Requires: the block's header, and the slots of a run that ends there.
-  TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run,
-                                   unsigned at) requires(Layout.topped) {
+  TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run, unsigned at) {
     const std::uint64_t block = quotient / block_slots;
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
     base::close_in_block(quotient, header, run, at, end);
-    if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+    if constexpr (Layout.topped) {
+      if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+    }
     values_.move_down(block * block_slots + at + 1, block * block_slots + end);
     values_.set(block * block_slots + end - 1, 0);
+    if constexpr (Layout.labels) {
+      labels_.move_down(block * block_slots + at + 1, block * block_slots + end);
+      labels_.set(block * block_slots + end - 1, 0);
+    }
     return true;
   }
 
