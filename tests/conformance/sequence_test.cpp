@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -17,16 +18,31 @@ namespace {
 constexpr std::uint64_t sequence_seed = 20240612;
 constexpr std::uint8_t universe = 48;  // keys; few, so that copies and collisions are common
 
-enum class step { insert, insert_again, erase, contains, save_and_load, copy, merge, adapt, adapt_member, expand };
-constexpr int step_kinds = 10;
+enum class step {
+  insert,
+  insert_again,
+  insert_some,
+  erase,
+  erase_some,
+  contains,
+  save_and_load,
+  copy,
+  merge,
+  adapt,
+  adapt_member,
+  expand,
+  rejuvenate
+};
+constexpr int step_kinds = 13;
 
 struct operation {
   step what;
   std::uint8_t key;
 
   friend std::ostream& operator<<(std::ostream& out, const operation& o) {
-    constexpr const char* names[] = {"insert", "insert", "erase", "contains",     "save_and_load",
-                                     "copy",   "merge",  "adapt", "adapt_member", "expand"};
+    constexpr const char* names[step_kinds] = {"insert",       "insert",        "insert_some", "erase", "erase_some",
+                                               "contains",     "save_and_load", "copy",        "merge", "adapt",
+                                               "adapt_member", "expand",        "rejuvenate"};
     return out << names[static_cast<int>(o.what)] << "(" << int{o.key} << ")";
   }
 };
@@ -45,7 +61,9 @@ class checked_filter {
     switch (o.what) {
       case step::insert:
       case step::insert_again: return insert(d);
+      case step::insert_some: return insert_some(o.key);
       case step::erase: return erase(d);
+      case step::erase_some: return erase_some(o.key);
       case step::contains: return look(d);
       case step::save_and_load: return save_and_load();
       case step::copy: return copy();
@@ -53,6 +71,7 @@ class checked_filter {
       case step::adapt: return adapt(d);
       case step::adapt_member: return adapt_member(d);
       case step::expand: return expand();
+      case step::rejuvenate: return rejuvenate(d);
     }
   }
 
@@ -91,10 +110,33 @@ class checked_filter {
       RC_ASSERT(updated(erase_it) == erase_result::absent);
     }
   }
+  // In one batch, without the remote.
+  void insert_some(std::uint8_t first) {
+    const std::vector<digest> added = insert_all(f_, digests_from(first, 5, test_hash()));
+    for (const digest d : added) truth_.insert(d);
+  }
+  // The same for keys that are in, one of them perhaps twice.
+  void erase_some(std::uint8_t first) {
+    if (!f_.can().erase) return;
+    std::vector<digest> going;
+    for (const digest d : digests_from(first, 5, test_hash())) {
+      if (truth_.contains(d)) going.push_back(d);
+    }
+    if (!going.empty() && truth_.count(going.front()) > 1) going.push_back(going.front());
+    RC_ASSERT(f_.erase_many(going) == going.size());
+    for (const digest d : going) truth_.erase_one(d);
+  }
   void look(digest d) const {
     const byte_vector before = f_.save_bytes();
-    static_cast<void>(f_.contains(d));
+    const std::vector<digest> asked(3, d);
+    std::array<bool, 3> found{};
+    f_.contains_many(asked, found);
+    const bool alone = f_.contains(d);
+    RC_ASSERT(found == (std::array<bool, 3>{alone, alone, alone}));
     RC_ASSERT(f_.save_bytes() == before);
+  }
+  void rejuvenate(digest d) {
+    if (f_.can().rejuvenate && truth_.contains(d)) f_.rejuvenate(d);
   }
   void save_and_load() {
     const byte_vector bytes = f_.save_bytes();
