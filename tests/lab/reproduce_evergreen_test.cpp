@@ -39,9 +39,9 @@ TEST(EvergreenVerdicts, Both) {
 // F = 8: 2^-F is 0.0039. The first point is beyond every bound on rates, which hold in the last doubling only. The rate with a
 // store is 1.1 times as high in the end as at 2^14 keys, and it has 20 bits per key.
 table growth(double store, double growing, double bits, double infini_rise = 1.2, double infini_bits = 21) {
-  table t({"filter", "keys"}, {"rate", "expected_rate", "bits_per_key"});
+  table t({"filter", "keys"}, {"rate", "expected_rate", "bits_per_key", "questions"});
   const auto add = [&t](const char* filter, std::uint64_t keys, double rate, double its_bits) {
-    t.add({filter, keys}, {rate, rate, its_bits});
+    t.add({filter, keys}, {rate, rate, its_bits, 400'000});
   };
   add("evergreen_store", 1024, 0.9, bits);
   add("evergreen_store", 1 << 14, store / 1.1, 20);

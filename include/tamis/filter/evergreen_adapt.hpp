@@ -85,14 +85,19 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
   return forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve);
 }
 
-// A pass over a segment's blocks, a block every few inserts: done well before the segment can be full again.
+// A pass over a segment's blocks while it fills from half of its limit, where growth left it, to the limit. The rate that
+// inserts add is what renewing takes away, so an even pace keeps it level. Where other entries than new keys take slots, the
+// pass keeps up with them.
 inline void evergreen::sweep(std::uint64_t at, const remote_ref& stored) {
-  constexpr std::uint32_t inserts_per_block = 16;
   prefix_segment& segment = forest_.segments()[at];
-  const std::uint32_t tick = segment.swept();
-  const std::uint32_t block = tick / inserts_per_block;
-  if (block >= segment.table().blocks()) return;
-  segment.set_swept(tick + 1);
+  const std::uint64_t blocks = segment.table().blocks();
+  const std::uint64_t half = limit(segment.cell_bits()) / 2;
+  const std::uint64_t inserts_per_block = std::max<std::uint64_t>(half / blocks, 1);
+  std::uint64_t tick = segment.swept();
+  if (segment.used() > half + tick) tick = divide_up(tick, inserts_per_block) * inserts_per_block;
+  const std::uint64_t block = tick / inserts_per_block;
+  if (block >= blocks) return;
+  segment.set_swept(static_cast<std::uint32_t>(tick + 1));
   if (tick % inserts_per_block != 0) return;
   std::uint64_t scans = 0;
   if (!segment.elders().empty()) renew_elder(at, block % segment.elders().size(), stored, scans);
