@@ -4,19 +4,22 @@
 # in one file could be the copy that the linker keeps for all. So the objects of a level are joined into one, in which every symbol but
 # the entry functions is made local. tests/levels checks that this worked.
 
-file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def tamis_filter_lines REGEX "^TAMIS_FILTER\\(")
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def tamis_filter_lines REGEX "^TAMIS_(FILTER|WIDE)\\(")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def)
 
 set(TAMIS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mpopcnt)
+set(TAMIS_AVX512_FLAGS ${TAMIS_AVX2_FLAGS} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512bitalg)
 
-# The model files of one level, generated; their names go to `out`.
-function(tamis_generate_models level out)
+# The model files of one level, generated, of the filters whose lines begin with `kinds`; their names go to `out`.
+function(tamis_generate_models level kinds out)
   set(sources)
   foreach(line IN LISTS tamis_filter_lines)
-    string(REGEX REPLACE "^TAMIS_FILTER\\(([a-z0-9_]+)\\).*" "\\1" filter "${line}")
-    set(source ${CMAKE_CURRENT_BINARY_DIR}/models/${level}_${filter}.cpp)
-    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/src/any/model.cpp.in ${source} @ONLY)
-    list(APPEND sources ${source})
+    if(line MATCHES "^TAMIS_(${kinds})\\(([a-z0-9_]+)\\)")
+      set(filter ${CMAKE_MATCH_2})
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/models/${level}_${filter}.cpp)
+      configure_file(${CMAKE_CURRENT_SOURCE_DIR}/src/any/model.cpp.in ${source} @ONLY)
+      list(APPEND sources ${source})
+    endif()
   endforeach()
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
@@ -24,8 +27,30 @@ endfunction()
 # All models begin with the same headers, which take a third of the time to compile one.
 set(TAMIS_MODEL_HEADERS <string> <vector> <cmath> <algorithm> ${CMAKE_CURRENT_SOURCE_DIR}/include/tamis/any/model.hpp)
 
+function(tamis_add_level target level kinds)
+  tamis_generate_models(${level} "${kinds}" sources)
+  add_library(tamis_${level} OBJECT ${sources})
+  # Unique symbols could not be made local.
+  target_compile_options(tamis_${level} PRIVATE ${ARGN} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  target_include_directories(tamis_${level} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_link_libraries(tamis_${level} PRIVATE tamis_warnings)
+  target_precompile_headers(tamis_${level} PRIVATE ${TAMIS_MODEL_HEADERS})
+
+  set(joined ${CMAKE_CURRENT_BINARY_DIR}/tamis_${level}.o)
+  set(objects "$<FILTER:$<TARGET_OBJECTS:tamis_${level}>,EXCLUDE,[.]gch$>")  # not the precompiled header
+  add_custom_command(
+    OUTPUT ${joined}
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=tamis_entry_${level}_* ${joined}
+    DEPENDS tamis_${level} ${objects}
+    COMMAND_EXPAND_LISTS
+    COMMENT "Joining the filters of level ${level}")
+  set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  target_sources(${target} PRIVATE ${joined})
+endfunction()
+
 function(tamis_add_levels target)
-  tamis_generate_models(portable portable_sources)
+  tamis_generate_models(portable "FILTER|WIDE" portable_sources)
   target_sources(${target} PRIVATE ${portable_sources})
   target_precompile_headers(${target} PRIVATE ${TAMIS_MODEL_HEADERS})
 
@@ -33,25 +58,7 @@ function(tamis_add_levels target)
     message(STATUS "tamis: portable CPU level only")
     return()
   endif()
-  target_compile_definitions(${target} PRIVATE TAMIS_BUILT_AVX2=1)
-
-  tamis_generate_models(avx2 avx2_sources)
-  add_library(tamis_avx2 OBJECT ${avx2_sources})
-  # Unique symbols could not be made local.
-  target_compile_options(tamis_avx2 PRIVATE ${TAMIS_AVX2_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  target_include_directories(tamis_avx2 PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
-  target_link_libraries(tamis_avx2 PRIVATE tamis_warnings)
-  target_precompile_headers(tamis_avx2 PRIVATE ${TAMIS_MODEL_HEADERS})
-
-  set(joined ${CMAKE_CURRENT_BINARY_DIR}/tamis_avx2.o)
-  set(objects "$<FILTER:$<TARGET_OBJECTS:tamis_avx2>,EXCLUDE,[.]gch$>")  # not the precompiled header
-  add_custom_command(
-    OUTPUT ${joined}
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=tamis_entry_avx2_* ${joined}
-    DEPENDS tamis_avx2 ${objects}
-    COMMAND_EXPAND_LISTS
-    COMMENT "Joining the AVX2 filters")
-  set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  target_sources(${target} PRIVATE ${joined})
+  target_compile_definitions(${target} PRIVATE TAMIS_BUILT_LEVELS=1)
+  tamis_add_level(${target} avx2 "FILTER|WIDE" ${TAMIS_AVX2_FLAGS})
+  tamis_add_level(${target} avx512 "WIDE" ${TAMIS_AVX512_FLAGS})
 endfunction()

@@ -3,35 +3,50 @@
 #include <cassert>
 
 // Every filter has one entry function per CPU level, each compiled in a file of its own.
+#define TAMIS_WIDE(name) TAMIS_FILTER(name)
 #define TAMIS_FILTER(name) extern "C" void tamis_entry_portable_##name(tamis::registry_entry*);
 #include "filters.def"
 #undef TAMIS_FILTER
-#if TAMIS_BUILT_AVX2
+#if TAMIS_BUILT_LEVELS
 #define TAMIS_FILTER(name) extern "C" void tamis_entry_avx2_##name(tamis::registry_entry*);
 #include "filters.def"
 #undef TAMIS_FILTER
+#undef TAMIS_WIDE
+#define TAMIS_FILTER(name)
+#define TAMIS_WIDE(name) extern "C" void tamis_entry_avx512_##name(tamis::registry_entry*);
+#include "filters.def"
+#undef TAMIS_FILTER
 #endif
+#undef TAMIS_WIDE
 
 namespace tamis {
 namespace {
 
 using entry_function = void (*)(registry_entry*);
 
+#define TAMIS_WIDE(name) TAMIS_FILTER(name)
 #define TAMIS_FILTER(name) tamis_entry_portable_##name,
 constexpr entry_function portable_entries[] = {
 #include "filters.def"
 };
 #undef TAMIS_FILTER
-#if TAMIS_BUILT_AVX2
+#if TAMIS_BUILT_LEVELS
 #define TAMIS_FILTER(name) tamis_entry_avx2_##name,
 constexpr entry_function avx2_entries[] = {
 #include "filters.def"
 };
+#undef TAMIS_WIDE
+#define TAMIS_WIDE(name) tamis_entry_avx512_##name,
+constexpr entry_function avx512_entries[] = {
+#include "filters.def"
+};
 #undef TAMIS_FILTER
 #endif
+#undef TAMIS_WIDE
 
 std::span<const entry_function> entries_of(cpu_level level) {
-#if TAMIS_BUILT_AVX2
+#if TAMIS_BUILT_LEVELS
+  if (level == cpu_level::avx512) return avx512_entries;
   if (level == cpu_level::avx2) return avx2_entries;
 #endif
   assert(level == cpu_level::portable);

@@ -9,12 +9,13 @@ std::string_view to_string(cpu_level level) {
   switch (level) {
     case cpu_level::portable: return "portable";
     case cpu_level::avx2: return "avx2";
+    case cpu_level::avx512: return "avx512";
   }
   return "unknown";
 }
 
 std::optional<cpu_level> parse_cpu_level(std::string_view name) {
-  for (const cpu_level level : {cpu_level::portable, cpu_level::avx2}) {
+  for (const cpu_level level : {cpu_level::portable, cpu_level::avx2, cpu_level::avx512}) {
     if (name == to_string(level)) return level;
   }
   return std::nullopt;
@@ -22,10 +23,15 @@ std::optional<cpu_level> parse_cpu_level(std::string_view name) {
 
 std::vector<cpu_level> available_cpu_levels() {
   std::vector<cpu_level> levels = {cpu_level::portable};
-#if TAMIS_BUILT_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("popcnt")) {
-    levels.push_back(cpu_level::avx2);
+#if TAMIS_BUILT_LEVELS
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
+      !__builtin_cpu_supports("popcnt")) {
+    return levels;
+  }
+  levels.push_back(cpu_level::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg")) {
+    levels.push_back(cpu_level::avx512);
   }
 #endif
   return levels;

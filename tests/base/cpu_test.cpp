@@ -11,7 +11,8 @@ namespace tamis {
 namespace {
 
 TEST(cpu_level, names_are_read_back) {
-  for (const cpu_level level : {cpu_level::portable, cpu_level::avx2}) EXPECT_EQ(parse_cpu_level(to_string(level)), level);
+  for (const cpu_level level : {cpu_level::portable, cpu_level::avx2, cpu_level::avx512})
+    EXPECT_EQ(parse_cpu_level(to_string(level)), level);
   for (const char* name : {"", "AVX2", "avx", "avx2 ", "sse"}) EXPECT_EQ(parse_cpu_level(name), std::nullopt) << name;
 }
 

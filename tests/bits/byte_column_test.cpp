@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tamis/base/random.hpp"
@@ -62,6 +63,31 @@ TEST(byte_column, moves_ranges_of_every_length_and_nothing_else) {
       for (std::uint64_t i = first; i < first + size; ++i) ASSERT_EQ(column.get(i), i + 1) << first << ' ' << size;
       for (std::uint64_t i = first + size + 1; i < 200; ++i) ASSERT_EQ(column.get(i), i + 1);
       ASSERT_TRUE(column.validate().ok());
+    }
+  }
+}
+
+TEST(byte_column, inserts_and_removes_among_64_and_touches_nothing_else) {
+  constexpr std::uint64_t size = 192;
+  for (const std::uint64_t first : {0u, 64u, 128u}) {
+    for (unsigned at = 0; at < 64; ++at) {
+      for (unsigned last = at; last < 64; ++last) {
+        byte_column column = byte_column::make(size).value();
+        std::vector<std::uint8_t> model(size);
+        for (std::uint64_t i = 0; i < size; ++i) column.set(i, model[i] = static_cast<std::uint8_t>(i + 1));
+        const std::vector<std::uint8_t> before = model;
+        column.insert_among(first, at, last, 250);
+        const auto block = model.begin() + static_cast<std::ptrdiff_t>(first);
+        std::copy_backward(block + at, block + last, block + last + 1);
+        block[at] = 250;
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(column.get(i), model[i]) << first << ' ' << at << ' ' << last;
+        column.remove_among(first, at, last + 1);
+        block[last] = 0;
+        std::copy(before.begin() + static_cast<std::ptrdiff_t>(first + at),
+                  before.begin() + static_cast<std::ptrdiff_t>(first + last), block + at);
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(column.get(i), model[i]) << first << ' ' << at << ' ' << last;
+        ASSERT_TRUE(column.validate().ok());
+      }
     }
   }
 }

@@ -16,11 +16,21 @@
 // Code whose instructions depend on the CPU level lives in `namespace tamis::inline TAMIS_LEVEL`. Two translation units built
 // with different flags then never share a function by accident: the linker cannot hand AVX2 code to a caller that has no AVX2.
 #if defined(__AVX2__) && defined(__BMI2__)
-#define TAMIS_LEVEL avx2
 #define TAMIS_HAS_AVX2 1
 #else
-#define TAMIS_LEVEL portable
 #define TAMIS_HAS_AVX2 0
+#endif
+// What Ice Lake and Zen 4 brought, and all that such processors have had since.
+#if TAMIS_HAS_AVX2 && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__AVX512VBMI__) && \
+    defined(__AVX512BITALG__)
+#define TAMIS_HAS_AVX512 1
+#define TAMIS_LEVEL avx512
+#elif TAMIS_HAS_AVX2
+#define TAMIS_HAS_AVX512 0
+#define TAMIS_LEVEL avx2
+#else
+#define TAMIS_HAS_AVX512 0
+#define TAMIS_LEVEL portable
 #endif
 
 namespace tamis {

@@ -12,7 +12,9 @@
 
 namespace tamis {
 
-enum class cpu_level { portable, avx2 };  // avx2 means AVX2, BMI1, BMI2 and POPCNT
+// avx2 means AVX2, BMI1, BMI2 and POPCNT; avx512 these and AVX-512 F, BW, DQ, VL, VBMI and BITALG, as Ice Lake, Zen 4 and what
+// came after them have.
+enum class cpu_level { portable, avx2, avx512 };
 
 std::string_view to_string(cpu_level level);
 std::optional<cpu_level> parse_cpu_level(std::string_view name);

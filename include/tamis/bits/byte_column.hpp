@@ -50,7 +50,9 @@ std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked
 }  // namespace plain
 
 TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) {
-#if TAMIS_HAS_AVX2
+#if TAMIS_HAS_AVX512
+  return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(value)));
+#elif TAMIS_HAS_AVX2
   const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
   const auto half = [&](unsigned i) -> std::uint64_t {
     const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
@@ -142,7 +144,13 @@ TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(const std::uint8_t* byte
 
 // The same for 64 bytes.
 TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
-#if TAMIS_HAS_AVX2
+#if TAMIS_HAS_AVX512
+  const __m512i here = _mm512_loadu_si512(bytes);
+  const __m512i below = _mm512_add_epi8(here, _mm512_set1_epi8(-1));
+  const __m512i counts =
+      _mm512_ternarylogic_epi64(here, below, below, 0xc3);  // neither is changed by taking one away: ~(here ^ below)
+  return _mm512_testn_epi8_mask(_mm512_xor_si512(here, _mm512_set1_epi8(static_cast<char>(asked))), counts);
+#elif TAMIS_HAS_AVX2
   const __m256i wanted = _mm256_set1_epi8(static_cast<char>(asked));
   const auto half = [&](unsigned i) -> std::uint64_t {
     const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
@@ -157,6 +165,15 @@ TAMIS_INLINE std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::
   return agree;
 #endif
 }
+
+#if TAMIS_HAS_AVX512
+// 0, 1, … 63.
+TAMIS_INLINE __m512i byte_numbers() {
+  const auto eight_from = [](long long first) { return 0x0706050403020100 + 0x0808080808080808 * first; };
+  return _mm512_setr_epi64(eight_from(0), eight_from(1), eight_from(2), eight_from(3), eight_from(4), eight_from(5),
+                           eight_from(6), eight_from(7));
+}
+#endif
 
 // Bytes [from, from + size) go up by one place.  Requires: 33 bytes may be read and written from `from` on.
 TAMIS_INLINE void move_bytes_up(std::uint8_t* from, std::uint64_t size) {
@@ -199,6 +216,33 @@ TAMIS_INLINE void move_bytes_down(std::uint8_t* from, std::uint64_t size) {
 #endif
 }
 
+// Of 64 bytes, those in [at, last) go up by one place, over what byte `last` was, and byte `at` becomes `value`.
+// Requires: at <= last < 64; aligned to 64, and 33 bytes behind them may be read and written.
+TAMIS_INLINE void insert_byte(std::uint8_t* bytes, unsigned at, unsigned last, std::uint8_t value) {
+#if TAMIS_HAS_AVX512
+  // One permutation: nothing but these 64 bytes, which are one cache line, is touched.
+  const __m512i from =
+      _mm512_mask_sub_epi8(byte_numbers(), low_mask(last + 1) & ~low_mask(at), byte_numbers(), _mm512_set1_epi8(1));
+  const __m512i moved = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0}, from, _mm512_load_si512(bytes));
+  _mm512_store_si512(bytes, _mm512_mask_set1_epi8(moved, std::uint64_t{1} << at, static_cast<char>(value)));
+#else
+  move_bytes_up(bytes + at, last - at);
+  bytes[at] = value;
+#endif
+}
+// Of 64 bytes, those in (at, end) go down by one place, over what byte `at` was, and byte end - 1 becomes 0.
+// Requires: at < end <= 64; as above.
+TAMIS_INLINE void remove_byte(std::uint8_t* bytes, unsigned at, unsigned end) {
+#if TAMIS_HAS_AVX512
+  const __m512i from = _mm512_mask_add_epi8(byte_numbers(), low_mask(end) & ~low_mask(at), byte_numbers(), _mm512_set1_epi8(1));
+  const std::uint64_t all_but_last = ~(std::uint64_t{1} << (end - 1));
+  _mm512_store_si512(bytes, _mm512_maskz_permutexvar_epi8(all_but_last, from, _mm512_load_si512(bytes)));
+#else
+  move_bytes_down(bytes + at + 1, end - at - 1);
+  bytes[end - 1] = 0;
+#endif
+}
+
 // Readers may share a column; a writer must be alone, because a move touches up to 33 bytes.
 class byte_column {
  public:
@@ -235,12 +279,16 @@ class byte_column {
     assert(first <= last && last < size());
     move_bytes_up(bytes_.data() + first, last - first);
   }
-  // move_up, and value `first` is set.
-  TAMIS_INLINE void insert(std::uint64_t first, std::uint64_t last, std::uint8_t value) {
-    std::uint8_t* const at = bytes_.data() + first;
-    assert(first <= last && last < size());
-    move_bytes_up(at, last - first);
-    *at = value;
+  // Of the 64 values from `first` on, [at, last) goes up by one place, and value `at` is set.
+  // Requires: first is a multiple of 64.
+  TAMIS_INLINE void insert_among(std::uint64_t first, unsigned at, unsigned last, std::uint8_t value) {
+    assert(first % 64 == 0 && at <= last && last < 64 && first + last < size());
+    insert_byte(bytes_.data() + first, at, last, value);
+  }
+  // The same backwards: (at, end) goes down by one place, and value end - 1 becomes 0.
+  TAMIS_INLINE void remove_among(std::uint64_t first, unsigned at, unsigned end) {
+    assert(first % 64 == 0 && at < end && end <= 64 && first + end <= size());
+    remove_byte(bytes_.data() + first, at, end);
   }
   TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
     assert(1 <= first && first <= last && last <= size());

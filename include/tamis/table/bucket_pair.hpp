@@ -75,6 +75,16 @@ class vector_pair {
       : slots_(spread(table.first_byte(first), table.first_byte(second))) {}
 
   // Requires: the fingerprint is not 0 (the lanes above eight slots of 8 bits are).
+#if TAMIS_HAS_AVX512
+  TAMIS_INLINE bool any_equal(std::uint64_t fingerprint) const { return compare(fingerprint) != 0; }
+  TAMIS_INLINE unsigned equal(std::uint64_t fingerprint) const { return compare(fingerprint); }
+  static constexpr unsigned marks_per_slot = 1;
+  TAMIS_INLINE unsigned marks(std::uint64_t fingerprint) const { return compare(fingerprint); }
+  TAMIS_INLINE unsigned empty() const {
+    if constexpr (Width == 8) return _mm_testn_epi8_mask(slots_, slots_) & 0xffu;
+    return _mm_testn_epi16_mask(slots_, _mm_set1_epi16(slot_bits));
+  }
+#else
   TAMIS_INLINE bool any_equal(std::uint64_t fingerprint) const {
     const __m128i same = compare(everywhere(fingerprint));
     return _mm_testz_si128(same, same) == 0;
@@ -85,6 +95,7 @@ class vector_pair {
     return static_cast<unsigned>(_mm_movemask_epi8(compare(everywhere(fingerprint))));
   }
   TAMIS_INLINE unsigned empty() const { return mask(compare(_mm_setzero_si128())); }
+#endif
 
  private:
   TAMIS_INLINE static __m128i spread(const std::byte* first, const std::byte* second) {
@@ -94,11 +105,27 @@ class vector_pair {
       const __m128d low = _mm_castsi128_pd(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(first)));
       const __m128i both = _mm_castpd_si128(_mm_loadh_pd(low, reinterpret_cast<const double*>(second)));
       if constexpr (Width == 16) return both;
+#if TAMIS_HAS_AVX512
+      // Each lane gets 16 bits from where its slot begins. Those above the slot are the next one's.
+      constexpr long long begins = 0x2c24'2018'140c'0800;  // bits 0 and 8, 12 and 20, 24 and 32, 36 and 44
+      return _mm_multishift_epi64_epi8(_mm_set1_epi64x(begins), both);
+#else
       // Each lane gets the two bytes that its slot is in; even slots begin at bit 0 of them, odd ones at bit 4, and stay there.
       const __m128i bytes = _mm_shuffle_epi8(both, _mm_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 8, 9, 9, 10, 11, 12, 12, 13));
       return _mm_and_si128(bytes, _mm_set1_epi32(static_cast<int>(0xfff0'0fffu)));
+#endif
     }
   }
+#if TAMIS_HAS_AVX512
+  static constexpr short slot_bits = Width == 16 ? -1 : 0x0fff;
+
+  TAMIS_INLINE unsigned compare(std::uint64_t fingerprint) const {
+    if constexpr (Width == 8) return _mm_cmpeq_epi8_mask(slots_, _mm_set1_epi8(static_cast<char>(fingerprint))) & 0xffu;
+    const __m128i wanted = _mm_set1_epi16(static_cast<short>(fingerprint));
+    if constexpr (Width == 16) return _mm_cmpeq_epi16_mask(slots_, wanted);
+    return _mm_testn_epi16_mask(_mm_xor_si128(slots_, wanted), _mm_set1_epi16(slot_bits));
+  }
+#else
   TAMIS_INLINE static __m128i everywhere(std::uint64_t fingerprint) {
     if constexpr (Width == 12) return _mm_set1_epi32(static_cast<int>(fingerprint << 20 | fingerprint));
     const __m128i low = _mm_cvtsi32_si128(static_cast<int>(fingerprint));
@@ -111,6 +138,7 @@ class vector_pair {
     const __m128i bytes = Width == 8 ? lanes : _mm_packs_epi16(lanes, _mm_setzero_si128());
     return static_cast<unsigned>(_mm_movemask_epi8(bytes)) & 0xff;
   }
+#endif
 
   __m128i slots_;
 };

@@ -138,9 +138,26 @@ class slot_values {
     if (width_ >= 8) low_.move_up(first, last);
     if (width_ != 8) rest_.move_up(first, last);
   }
+  // Of the 64 slots from `first` on, [at, last) goes up by one, and slot `at` gets the value.
+  // Requires: first is a multiple of 64.
+  TAMIS_INLINE void insert_among(std::uint64_t first, unsigned at, unsigned last, std::uint64_t value) {
+    if (width_ >= 8) low_.insert_among(first, at, last, static_cast<std::uint8_t>(value));
+    if (width_ != 8) {
+      rest_.move_up(first + at, first + last);
+      rest_.set(first + at, width_ < 8 ? value : value >> 8);
+    }
+  }
+  // Of the same slots, (at, end) goes down by one, and slot end - 1 becomes zero.
+  TAMIS_INLINE void remove_among(std::uint64_t first, unsigned at, unsigned end) {
+    if (width_ >= 8) low_.remove_among(first, at, end);
+    if (width_ != 8) {
+      rest_.move_down(first + at + 1, first + end);
+      rest_.set(first + end - 1, 0);
+    }
+  }
   // Of the 64 slots from `first` on, those from `at` to the next one of zeros go up by one, and slot `at` gets the value. Where
   // that one was; 64, and nothing has changed, if there is none or if values are narrower than a byte.
-  // Requires: at <= 64; the 64 slots exist.
+  // Requires: at <= 64; first is a multiple of 64; the 64 slots exist.
   TAMIS_INLINE unsigned insert_before_zero(std::uint64_t first, unsigned at, std::uint64_t value) {
     if (width_ < 8) return word_bits;
     std::uint64_t zeros = low_.equal(first, 0) & ~low_mask(at);
@@ -152,7 +169,7 @@ class slot_values {
     } else if (zeros == 0) {
       return word_bits;
     }
-    low_.insert(first + at, first + first_of(zeros), static_cast<std::uint8_t>(value));
+    low_.insert_among(first, at, first_of(zeros), static_cast<std::uint8_t>(value));
     return first_of(zeros);
   }
   TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
