@@ -63,16 +63,19 @@ struct pair_of_tables {
       if (where == run.size()) chosen.free = std::max(gap->free, chosen.at);
     }
     run.insert(run.begin() + static_cast<std::ptrdiff_t>(chosen.at - gap->run.first), value);
-    if (!is_open && !is_opened_in_block(quotient, *gap, chosen.at)) real.open(quotient, chosen);
+    if (!is_open && !is_opened_in_block(quotient, *gap, chosen.at, value)) real.open(quotient, chosen);
     set(chosen.at, value);
   }
   // Tried in every other slot where it would open the right one; possible just where the free slot lies in the same block.
-  bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at) {
-    if constexpr (requires { real.open_in_block(quotient); }) {
+  bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at, std::uint64_t value) {
+    if constexpr (requires { real.open_in_block(quotient, value); }) {
       if (at != gap.at || at % 2 == 0) return false;
-      const auto slot = real.open_in_block(quotient);
-      EXPECT_EQ(slot, in_block_of(quotient, gap.free) ? std::optional(at) : std::nullopt);
-      return slot.has_value();
+      const bool is_open = real.open_in_block(quotient, value);
+      EXPECT_EQ(is_open, in_block_of(quotient, gap.free));
+      if (is_open) {
+        EXPECT_EQ(real.value(at), value);
+      }
+      return is_open;
     }
     return false;
   }

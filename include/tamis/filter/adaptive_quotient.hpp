@@ -195,14 +195,13 @@ class adaptive_quotient : lettered_merge<Scheme> {
     if constexpr (coded) {
       if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
     }
-    std::uint64_t slot = bits.place();
-    if (!table_.open_own(slot)) {
-      const auto open = table_.open_in_block(slot);
-      if (!open) return false;
-      slot = *open;
+    const std::uint64_t value = bits.head(table_.width());
+    if (table_.open_own(bits.place())) {
+      table_.set_value(bits.place(), value);
+      if constexpr (!coded) table_.set_label(bits.place(), 0);
+    } else if (!table_.open_in_block(bits.place(), value)) {
+      return false;
     }
-    table_.set_value(slot, bits.head(table_.width()));
-    if constexpr (!coded) table_.set_label(slot, 0);
     ++keys_;
     return true;
   }

@@ -105,8 +105,9 @@ class lettered_slots {
   TAMIS_INLINE bool contains(const following_bits& bits) const {
     // Which slots are read is only known when the header has come.
     if constexpr (Scheme::value_depends_on_letter) table_.prefetch_slot(bits.place());
-    const auto run = table_.find_near(bits.place());
-    return accepts_any(run.block, run.slots, bits) || (run.leaves && contains_far(bits.source()));
+    const std::uint64_t block = bits.place() / block_slots;
+    const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
+    return accepts_any(block, run.slots, bits) || (run.leaves() && contains_behind(bits.source()));
   }
   // Does one of these slots of the block accept the digest? Where no letter has ever changed this is a plain quotient filter,
   // and as free of branches.
@@ -220,8 +221,14 @@ class lettered_slots {
     }
     return false;
   }
-  TAMIS_NOINLINE bool contains_far(digest d) const {
+  // In the block behind its own, which nearly every run that leaves its own ends in.
+  TAMIS_NOINLINE bool contains_behind(digest d) const {
     const following_bits bits(d, table_.quotients());
+    const auto behind = table_.find_behind(bits.place());
+    if (!behind.known) return contains_far(bits);
+    return behind.slots != 0 && accepts_any(bits.place() / block_slots + 1, behind.slots, bits);
+  }
+  TAMIS_NOINLINE bool contains_far(const following_bits& bits) const {
     const slot_range run = table_.find(bits.place());
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const std::uint64_t block = slot / block_slots;

@@ -28,11 +28,8 @@ class remainder_filter : public quotient_fingerprints<Table> {
         return insert_result::inserted;
       }
     }
-    if constexpr (requires { table_.open_in_block(f.quotient); }) {
-      if (const auto slot = table_.open_in_block(f.quotient)) {
-        table_.set_value(*slot, f.remainder);
-        return insert_result::inserted;
-      }
+    if constexpr (requires { table_.open_in_block(f.quotient, f.remainder); }) {
+      if (table_.open_in_block(f.quotient, f.remainder)) return insert_result::inserted;
     }
     const auto gap = table_.find_gap(f.quotient);
     if (!gap) return insert_result::full;

@@ -169,8 +169,9 @@ class prefix_segment {
   }
   TAMIS_NOINLINE bool erase_from_run(std::uint64_t cell, std::uint64_t following) {
     const std::uint64_t asked = following >> (64 - table_.width());
-    const auto run = table_.find_near(cell);
-    const std::uint64_t base = run.block * prefix_table::block_slots;
+    const std::uint64_t base = cell / prefix_table::block_slots * prefix_table::block_slots;
+    const auto run =
+        prefix_table::find_in_block(table_.header(cell / prefix_table::block_slots), cell % prefix_table::block_slots);
     std::uint64_t longest = none;
     int zeros = 64;
     for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, code().stored(asked)); near != 0;
@@ -181,7 +182,7 @@ class prefix_segment {
       zeros = std::countr_zero(slot);
       longest = base + first_of(near);
     }
-    if (run.leaves || longest == none) return take_longest(cell, following).has_value();
+    if (run.leaves() || longest == none) return take_longest(cell, following).has_value();
     table_.close(cell, table_.find(cell), longest);
     return true;
   }

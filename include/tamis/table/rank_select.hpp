@@ -43,11 +43,10 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   using base::block_slots;
   using base::blocks;
   using base::find_far;
-  using base::find_near;
   using base::slots;
   using typename base::gap;
-  using typename base::near_run;
   using cursor = run_cursor<rank_select>;
+  static constexpr bool is_in_words = Layout.block_slots == word_bits && !Layout.topped;  // values are whole, and 64 a block
 
   // An empty table: every quotient below `quotients` has a slot of its own, and at least `spare` slots follow the last of them.
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
@@ -129,9 +128,10 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
 #if !TAMIS_HAS_AVX2
     if (width() >= 8) return contains_by_rank(quotient, value);
 #endif
-    const near_run run = find_near(quotient);
-    if (values_.matches(run.block * block_slots, run.slots, value) != 0) return true;
-    return run.leaves && contains_far(quotient, value);
+    const std::uint64_t block = quotient / block_slots;
+    const auto run = base::find_in_block(headers_[block], quotient % block_slots);
+    if (values_.matches(block * block_slots, run.slots, value) != 0) return true;
+    return run.leaves() && contains_behind(quotient, value);
   }
 
   // The first slot of the range that holds this value, or range.last.
@@ -185,23 +185,23 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     close(quotient, run, slot, this->end_of_close(slot));
   }
 
-  // open() with the quotient's own gap, if no slot of another block has to move: nearly always, and without a branch that
-  // depends on how the runs lie. Answers the slot; none, and nothing has changed, if not.
-  TAMIS_INLINE std::optional<std::uint64_t> open_in_block(std::uint64_t quotient) requires(!Layout.topped) {
+  // open() with the quotient's own gap, for a slot with this value and no label, if no slot of another block has to move:
+  // nearly always, and without a branch that depends on how the runs lie. False, and nothing has changed, if not.
+  TAMIS_INLINE bool open_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
     const std::uint64_t first = quotient / block_slots * block_slots;
     const unsigned at = this->gap_in_block(quotient);
-    if (at >= block_slots) return std::nullopt;
+    if (at >= block_slots) return false;
     const block_header header = headers_[quotient / block_slots];
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return std::nullopt;
+    if (free >= block_slots) return false;
     base::open_in_block(quotient, at, free);
-    values_.move_up(first + at, first + free);
-    if constexpr (Layout.labels) labels_.move_up(first + at, first + free);
-    return first + at;
+    values_.insert_among(first, at, free, value);
+    if constexpr (Layout.labels) labels_.insert_among(first, at, free, 0);
+    return true;
   }
   // close() for the first slot of the quotient's run with this value, on the same condition. True if it is gone, false if there
   // is none in the run; none, and nothing has changed, if another block would have to be looked at.
-  TAMIS_INLINE std::optional<bool> erase_in_block(std::uint64_t quotient, std::uint64_t value) requires(!Layout.topped) {
+  TAMIS_INLINE std::optional<bool> erase_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
     const block_header header = headers_[quotient / block_slots];
     const auto run = base::find_in_block(header, quotient % block_slots);
     if (run.leaves()) return std::nullopt;
@@ -220,7 +220,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   // A slot with this value at the beginning of the quotient's run, if it is shorter than `longest` and no slot of another block
   // has to move. False, and nothing has changed, if not.
   TAMIS_INLINE bool insert_first_in_block(std::uint64_t quotient, std::uint64_t value,
-                                          unsigned longest) requires(Layout.topped) {
+                                          unsigned longest) requires(Layout.topped&& Layout.block_slots == word_bits) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto i = static_cast<unsigned>(quotient % block_slots);
@@ -234,13 +234,13 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
       headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, free, value >> values_.width() & 1));
       value &= low_mask(values_.width());
     }
-    values_.move_up(block * block_slots + at, block * block_slots + free);
-    values_.set(block * block_slots + at, value);
+    values_.insert_among(block * block_slots, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
   // Requires: the block's header, and the slots of a run that ends there.
-  TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run, unsigned at) {
+  TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run,
+                                   unsigned at) requires(Layout.block_slots == word_bits) {
     const std::uint64_t block = quotient / block_slots;
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
@@ -248,12 +248,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if constexpr (Layout.topped) {
       if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
     }
-    values_.move_down(block * block_slots + at + 1, block * block_slots + end);
-    values_.set(block * block_slots + end - 1, 0);
-    if constexpr (Layout.labels) {
-      labels_.move_down(block * block_slots + at + 1, block * block_slots + end);
-      labels_.set(block * block_slots + end - 1, 0);
-    }
+    values_.remove_among(block * block_slots, at, end);
+    if constexpr (Layout.labels) labels_.remove_among(block * block_slots, at, end);
     return true;
   }
 
@@ -407,6 +403,12 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
       if (popcount(bounds & low_mask(static_cast<unsigned>(std::countr_zero(left)) + 1)) == rank) return true;
     }
     return popcount(bounds) <= rank && contains_far(quotient, value);
+  }
+  // In the next block, which nearly every run that leaves its own ends in.
+  TAMIS_NOINLINE bool contains_behind(std::uint64_t quotient, std::uint64_t value) const {
+    const auto behind = base::find_behind(quotient);
+    if (!behind.known) return contains_far(quotient, value);
+    return values_.matches((quotient / block_slots + 1) * block_slots, behind.slots, value) != 0;
   }
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
     const slot_range run = find_far(quotient);

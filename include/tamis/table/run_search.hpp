@@ -47,30 +47,10 @@ class run_search {
   std::uint64_t slots() const { return blocks() * block_slots; }
   TAMIS_INLINE block_header header(std::uint64_t block) const { return headers_[block]; }
 
-  // The part of a run that lies in its quotient's own block: what nearly every lookup needs, without a branch.
-  struct near_run {
-    std::uint64_t block;
-    std::uint64_t slots;  // bit i: slot i of the block belongs to the run
-    bool leaves;          // more of the run may follow in the next blocks
-  };
-  TAMIS_INLINE near_run find_near(std::uint64_t quotient) const {
-    return find_near(headers_[quotient / block_slots], quotient);
-  }
-  // Requires: the header of the quotient's block.
-  TAMIS_INLINE static near_run find_near(const block_header& header, std::uint64_t quotient) {
-    const std::uint64_t i = quotient % block_slots;
-    const std::uint64_t up_to = header.occupied << (~i % word_bits);  // its sign: has the quotient a run?
-    const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
-    const std::uint64_t end = pair & (pair - 1);
-    const std::uint64_t begin = pair & (~pair + 1);
-    const auto occupied = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
-    const std::uint64_t run = (end - begin) & (~std::uint64_t{0} << i) & occupied & low_mask(block_slots);
-    return {quotient / block_slots, run, (end == 0 ? static_cast<std::int64_t>(up_to) : 0) < 0};
-  }
-  // The same with fewer instructions, and with what changes need to know: `i` is the quotient's number in its block. Lookups of
-  // rsqf were not faster with it.
+  // The part of a run that lies in its quotient's own block, which is number `i` there: what nearly every lookup needs, without
+  // a branch.
   struct near_slots {
-    std::uint64_t slots;
+    std::uint64_t slots;  // bit j: slot j of the block belongs to the run
     std::uint64_t begin;  // the first slot where the run could begin, as a bit; 0 if that is not in the block
     std::uint64_t end;    // the slot behind the run, as a bit; 0 if that is not in the block
     std::uint64_t own;    // not 0: the quotient has a run
@@ -86,6 +66,27 @@ class run_search {
     const std::uint64_t begin = pair & (~pair + 1);
     return {(end - begin) & (~own + 1) & low_mask(block_slots), begin, end, own};  // from its own slot on, if there is a run
   }
+  // The slots of a run that leaves its block which lie in the next one, from that block's runends. Not known if the run begins
+  // or ends even further on.
+  struct slots_behind {
+    std::uint64_t slots;
+    bool known;
+  };
+  TAMIS_INLINE static slots_behind find_behind(const block_header& header, std::uint64_t next_runends, std::uint64_t i) {
+    if (header.offset >= block_slots) return {0, false};
+    const unsigned runs = popcount(header.occupied & low_mask(static_cast<unsigned>(i) + 1));
+    const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
+    if (ended >= runs) return {0, true};  // it ended with its own block's last slot
+    const unsigned last = select(next_runends, runs - ended - 1);
+    if (last >= block_slots) return {0, false};
+    const unsigned first = runs - ended == 1 ? 0 : select(next_runends, runs - ended - 2) + 1;
+    return {low_mask(last + 1) & ~low_mask(first), true};
+  }
+  TAMIS_INLINE slots_behind find_behind(std::uint64_t quotient) const {
+    const std::uint64_t next = quotient / block_slots + 1;
+    if (next == blocks()) return {0, true};  // it ended with the last slot
+    return find_behind(headers_[next - 1], headers_.runends(next), quotient % block_slots);
+  }
   // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
   // bit 63 and all others from the block's end on are ones, and the bits before them may be.
   TAMIS_INLINE static std::uint64_t find_from(const block_header& header,
@@ -99,9 +100,10 @@ class run_search {
 
   // The run of a quotient; empty if it has none.
   TAMIS_INLINE slot_range find(std::uint64_t quotient) const {
-    const near_run run = find_near(quotient);
-    if (run.leaves) return find_far(quotient);
-    const std::uint64_t first = run.block * block_slots + static_cast<unsigned>(std::countr_zero(run.slots));
+    const std::uint64_t block = quotient / block_slots;
+    const near_slots run = find_in_block(headers_[block], quotient % block_slots);
+    if (run.leaves()) return find_far(quotient);
+    const std::uint64_t first = block * block_slots + static_cast<unsigned>(std::countr_zero(run.slots));
     return run.slots == 0 ? slot_range{} : slot_range{first, first + popcount(run.slots)};
   }
 
