@@ -18,7 +18,8 @@ result<quotient_shape> shape_of(std::uint64_t capacity, unsigned remainder, doub
 }  // namespace
 
 double quotient_rate(std::uint64_t quotients, std::uint64_t keys, unsigned remainder) {
-  const double one = std::ldexp(1.0 / static_cast<double>(quotients), -static_cast<int>(remainder));
+  const double told_apart = std::ldexp(1.0, -64);
+  const double one = std::max(told_apart, std::ldexp(1.0 / static_cast<double>(quotients), -static_cast<int>(remainder)));
   return -std::expm1(static_cast<double>(keys) * std::log1p(-one));
 }
 
@@ -34,7 +35,7 @@ result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fp
     if (quotient_rate(shape.quotients, capacity, shape.remainder) <= fpr) return shape;
   }
   return error{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
-               " bits"};
+               " bits, or more than 2^64 fingerprints"};
 }
 
 result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bits_per_key, double metadata, unsigned remainder,

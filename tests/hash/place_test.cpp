@@ -90,6 +90,41 @@ TEST(digests_of_place, is_exactly_what_place_of_sends_there) {
   }
 }
 
+TEST(place_of_word, is_the_place_of_a_digest_that_ends_in_zeros) {
+  SCOPED_TRACE(seed);
+  random_source random(seed);
+  for (const std::uint64_t places : sizes) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::uint64_t word = i == 0 ? 0 : i == 1 ? ~std::uint64_t{0} : random();
+      const word_placed found = place_of_word(word, places);
+      const placed expected = place_of({word, 0}, places);
+      ASSERT_EQ(found.place, expected.place);
+      ASSERT_EQ(found.rest, expected.rest.high);
+    }
+  }
+}
+
+TEST(digests_of_word_place, is_exactly_what_place_of_word_sends_there) {
+  SCOPED_TRACE(seed);
+  random_source random(seed);
+  for (const std::uint64_t places : sizes) {
+    if (places >> 63 != 0) continue;
+    for (const std::uint64_t place : {std::uint64_t{0}, places / 2, places - 1, random.below(places), random.below(places)}) {
+      const digest_range range = digests_of_word_place(place, places);
+      ASSERT_EQ(range.first.low, 0u);
+      ASSERT_EQ(range.last.low, ~std::uint64_t{0});
+      ASSERT_EQ(place_of_word(range.first.high, places).place, place) << place << " of " << places;
+      ASSERT_EQ(place_of_word(range.last.high, places).place, place) << place << " of " << places;
+      if (place != 0) {
+        ASSERT_EQ(place_of_word(range.first.high - 1, places).place, place - 1) << place << " of " << places;
+      }
+      if (place + 1 != places) {
+        ASSERT_EQ(place_of_word(range.last.high + 1, places).place, place + 1) << place << " of " << places;
+      }
+    }
+  }
+}
+
 TEST(digests_of_place, cover_everything_once) {
   for (const std::uint64_t places : {1u, 3u, 64u, 1023u}) {
     EXPECT_EQ(digests_of_place(0, places).first, all_digests.first);

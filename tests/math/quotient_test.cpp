@@ -15,7 +15,10 @@ TEST(quotient, rate_is_load_over_two_to_the_remainder) {
   EXPECT_EQ(quotient_rate(1000, 0, 8), 0.0);
   EXPECT_NEAR(quotient_rate(1 << 20, 996147, 8), 0.95 / 256, 0.95 / 256 / 256);
   EXPECT_NEAR(quotient_rate(1, 1, 1), 0.5, 1e-12);
-  EXPECT_NEAR(quotient_rate(std::uint64_t{1} << 40, 1, 56), std::ldexp(1.0, -96), 1e-40);
+  EXPECT_NEAR(quotient_rate(std::uint64_t{1} << 8, 1, 55), std::ldexp(1.0, -63), 1e-30);
+  // One word of a digest cannot tell more apart than that.
+  EXPECT_NEAR(quotient_rate(std::uint64_t{1} << 40, 1, 56), std::ldexp(1.0, -64), 1e-30);
+  EXPECT_NEAR(quotient_rate(std::uint64_t{1} << 40, 1 << 10, 56), std::ldexp(1.0, -54), 1e-25);
 }
 
 TEST(quotient, example_of_theorem_4) { EXPECT_NEAR(selector_space(4), 0.812, 0.001); }

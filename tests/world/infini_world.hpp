@@ -35,8 +35,8 @@ inline std::optional<std::string> broken_invariant(const infini& f, const multis
   }
   std::map<std::uint64_t, std::vector<uint128>> streams;
   for (const digest d : truth) {
-    const placed p = place_of(d, first);
-    streams[p.place].push_back(static_cast<uint128>(p.rest.high) << 64 | p.rest.low);
+    const word_placed p = place_of_word(d.high, first);
+    streams[p.place].push_back(static_cast<uint128>(p.rest) << 64);
     if (!f.contains(d)) return "a key is lost";
     if (f.count(d) < truth.count(d)) return "a key is counted too rarely";
   }

@@ -21,6 +21,7 @@ class chain_geometric : public quotient_chain {
       .summary = "grows by adding quotient filters of doubled size; every query asks all of them",
       .paper = "Almeida et al.: Scalable Bloom filters (IPL 2007); Pagh, Segev, Wieder (FOCS 2013); InfiniFilter, section 3",
       .options = options,
+      .version = 2,  // 1 took the place from the whole digest
   };
 
   static result<chain_geometric> create(const filter_params& params) {

@@ -16,6 +16,7 @@ class chain_linear : public quotient_chain {
       .summary = "grows by adding quotient filters of equal size; every query asks all of them",
       .paper = "Guo, Wu, Chen, Luo: The dynamic Bloom filters (TKDE 2010); InfiniFilter (SIGMOD 2023), section 3",
       .options = options,
+      .version = 2,  // 1 took the place from the whole digest
   };
 
   static result<chain_linear> create(const filter_params& params) {

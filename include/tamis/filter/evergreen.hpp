@@ -43,14 +43,19 @@ class evergreen {
       .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
       .options = options,
-      .version = 2,  // 1 kept the last eight bits of a wide slot together, not the first
+      .version = 3,  // 1 kept the last eight bits of a wide slot together, not the first; 2 took places from the whole digest
   };
 
   static result<evergreen> create(const filter_params& params);
 
   TAMIS_INLINE bool contains(digest d) const {
-    const auto p = forest_.probe_for(d);
-    return forest_.segments().all_plain() ? p.view->plain_contains(p.place, p.beyond) : p.view->contains(p.place, p.beyond);
+    if (forest_.places().is_flat()) [[unlikely]]
+      return contains_at(forest_.probe_for(d));
+    const segment_directory& segments = forest_.segments();
+    const word_placed p = place_of_word(d.high, segments.fine_places());
+    const segment_view& here = segments.view(segments.at_of(p.place));
+    if (segments.all_plain()) return here.plain_contains(p.place);
+    return here.contains(p.place, [&] { return stream_places::beyond(p, d, segments.fine_bits()); });
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
@@ -135,22 +140,33 @@ class evergreen {
   option_list settings() const;
 
   // Batches (batch/pipeline.hpp).
-  template <bool Plain>
   struct view {
     const prefix_forest& forest;
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const {
-      Plain ? p.view->prefetch_plain(p.place) : p.view->prefetch(p.place);
-    }
+    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
     TAMIS_INLINE bool test(const prefix_forest::probe& p) const {
-      return Plain ? p.view->plain_contains(p.place, p.beyond) : p.view->contains(p.place, p.beyond);
+      return p.view->contains(p.place, [&p] { return p.beyond; });
     }
+  };
+  struct plain_view {
+    struct probe {
+      const segment_view* view;
+      std::uint64_t place;
+    };
+    const prefix_forest& forest;
+
+    TAMIS_INLINE probe locate(digest d) const {
+      const prefix_forest::probe p = forest.probe_for(d);
+      return {p.view, p.place};
+    }
+    TAMIS_INLINE void prefetch(const probe& p) const { p.view->prefetch_plain(p.place); }
+    TAMIS_INLINE bool test(const probe& p) const { return p.view->plain_contains(p.place); }
   };
   template <class Use>
   void with_view(Use use) const {
-    if (forest_.segments().all_plain()) return use(view<true>{forest_});
-    use(view<false>{forest_});
+    if (forest_.segments().all_plain()) return use(plain_view{forest_});
+    use(view{forest_});
   }
   TAMIS_INLINE void prefetch(digest d) const {
     const auto p = forest_.probe_for(d);
@@ -180,6 +196,10 @@ class evergreen {
   status validate() const;
 
  private:
+  // Anywhere, flat growth included.
+  TAMIS_NOINLINE bool contains_at(const prefix_forest::probe& p) const {
+    return p.view->contains(p.place, [&p] { return p.beyond; });
+  }
   using address = prefix_forest::address;
   static constexpr unsigned adapt_percent = 95;  // adapt fills segments up to here before they grow
 

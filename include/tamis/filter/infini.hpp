@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <iterator>
 #include <new>
 #include <ranges>
@@ -57,11 +58,12 @@ class infini {
       .summary = "InfiniFilter: doubles without its keys; young fingerprints are long, old ones short",
       .paper = "Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond (SIGMOD 2023)",
       .options = options,
+      .version = 2,  // 1 took the place from the whole digest
   };
 
   static result<infini> create(const filter_params& params);
 
-  // A place in the active table, and the 64 bits that follow it.
+  // A place in the active table, and the bits that follow it in the digest's first word, with zeros behind them.
   struct address {
     std::uint64_t cell;
     std::uint64_t following;
@@ -70,8 +72,8 @@ class infini {
     TAMIS_INLINE address above(unsigned less) const { return {cell >> less, cell << (word_bits - less) | following >> less}; }
   };
   TAMIS_INLINE address locate(digest d) const {
-    const placed p = place_of(d, active_.cells());
-    return {p.place, p.rest.high};
+    const word_placed p = place_of_word(d.high, active_.cells());
+    return {p.place, p.rest};
   }
 
   TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
@@ -159,7 +161,7 @@ class infini {
   double expected_fpr() const {
     double rejected = 1.0 - with_settled([](const aged_table& active) { return active.accepted(); });
     for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
-    return 1.0 - rejected;
+    return std::max(1.0 - rejected, std::ldexp(static_cast<double>(keys()), -64));  // what one word of a digest can tell apart
   }
   memory_bits bits() const {
     std::uint64_t all = active_.bits();

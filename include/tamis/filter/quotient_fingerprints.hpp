@@ -4,6 +4,9 @@
 // table/three_bit.hpp) whose runs hold the remainders of a quotient.
 //
 //   digest   | quotient: log2(n) bits | remainder: r bits | not used |
+//
+// Both come from the digest's first word: its second one is then never made where the hash is inlined, which is a tenth of a
+// lookup. So no more than 2^64 fingerprints are told apart; the rate says so (math/quotient.hpp).
 
 #include <compare>
 #include <cstdint>
@@ -48,8 +51,8 @@ class quotient_fingerprints {
     friend auto operator<=>(const fingerprint&, const fingerprint&) = default;
   };
   TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
-    const placed p = place_of(d, table_.quotients());
-    return {p.place, p.rest.high >> 1 >> (word_bits - 1 - table_.width())};
+    const word_placed p = place_of_word(d.high, table_.quotients());
+    return {p.place, p.rest >> 1 >> (word_bits - 1 - table_.width())};
   }
 
   std::uint64_t capacity() const { return capacity_; }

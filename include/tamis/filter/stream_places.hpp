@@ -1,9 +1,13 @@
 #pragma once
 
-// Where a digest's stream stands in a filter of several trees, the roots. A digest is a fraction in [0, 1); times the number of
-// roots, its whole part is the root and the rest is the stream, 128 bits of which those at the end are constant:
+// Where a digest's stream stands in a filter of several trees, the roots. The first word of a digest is a fraction in [0, 1);
+// times the number of roots, its whole part is the root and what remains the first word of the stream, which goes on with the
+// digest's second word:
 //
-//   digest   | root | stream: depth | cell | payload … |          for any number of roots; order is kept
+//   digest   | root | stream: depth | cell | payload … | second word |          for any number of roots; order is kept
+//
+// So lookups hardly ever need the second word. (The last bits of the stream's first word say little, but all of it together
+// says all of the digest's.)
 //
 // In even growth all roots have the same share of the keys, and all segments are full at the same time. In flat growth each
 // eighth of the digests has its own number of roots, and so its own share per root, in steps of the eighth root of two: while
@@ -48,8 +52,12 @@ class stream_places {
   // Requires: places == roots << bits < 2^63.
   TAMIS_INLINE constexpr found locate(digest d, unsigned bits, std::uint64_t places) const {
     if (flat_) return locate_flat(d, bits);
-    const placed p = place_of(d, places);
-    return {p.place, p.rest.high};
+    return found_in(d, bits, places);
+  }
+
+  // The 64 bits behind a place that has `bits` bits of the stream.  Requires: bits < 64.
+  TAMIS_INLINE static constexpr std::uint64_t beyond(const word_placed& p, digest d, unsigned bits) {
+    return p.rest | d.low >> 1 >> (63 - bits);
   }
 
   struct position {
@@ -58,8 +66,9 @@ class stream_places {
   };
   constexpr position stream_of(digest d) const {
     const auto eighth = static_cast<unsigned>(d.high >> 61);
-    const placed p = flat_ ? place_of(below_eighth(d), roots_in(eighth)) : place_of(d, roots_);
-    return {p.place + (flat_ ? roots_before(eighth) : 0), static_cast<uint128>(p.rest.high) << 64 | p.rest.low};
+    const digest in = flat_ ? below_eighth(d) : d;
+    const word_placed p = place_of_word(in.high, flat_ ? roots_in(eighth) : roots_);
+    return {p.place + (flat_ ? roots_before(eighth) : 0), static_cast<uint128>(p.rest) << 64 | in.low};
   }
 
   // All digests whose stream has this prefix, or at least its first bits.
@@ -70,7 +79,7 @@ class stream_places {
     const std::uint64_t root = p.root - (flat_ ? roots_before(eighth) : 0);
     const unsigned bits = std::min(p.length, 62 - static_cast<unsigned>(std::bit_width(roots)));
     const std::uint64_t first_bits = bits == 0 ? 0 : static_cast<std::uint64_t>(p.bits >> (128 - bits));
-    const digest_range all = digests_of_place((root << bits) + first_bits, roots << bits);
+    const digest_range all = digests_of_word_place((root << bits) + first_bits, roots << bits);
     return flat_ ? digest_range{into_eighth(all.first, eighth, true), into_eighth(all.last, eighth, false)} : all;
   }
   // The share of all digests that has this root.
@@ -112,8 +121,12 @@ class stream_places {
   }
   constexpr found locate_flat(digest d, unsigned bits) const {
     const auto eighth = static_cast<unsigned>(d.high >> 61);
-    const placed p = place_of(below_eighth(d), roots_in(eighth) << bits);
-    return {p.place + (roots_before(eighth) << bits), p.rest.high};
+    const found in = found_in(below_eighth(d), bits, roots_in(eighth) << bits);
+    return {in.place + (roots_before(eighth) << bits), in.following};
+  }
+  TAMIS_INLINE static constexpr found found_in(digest d, unsigned bits, std::uint64_t places) {
+    const word_placed p = place_of_word(d.high, places);
+    return {p.place, beyond(p, d, bits)};
   }
 
   std::uint64_t roots_ = 1;

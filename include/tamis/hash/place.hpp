@@ -34,6 +34,18 @@ TAMIS_INLINE constexpr placed place_of(digest d, std::uint64_t places) {
   return {high.high + (middle < high.low), {middle, low.low}};
 }
 
+// The same of the first word alone, whose place the second one has no say in. A compiler that sees the hash leaves a word out
+// that nobody asks for.
+struct word_placed {
+  std::uint64_t place;
+  std::uint64_t rest;
+};
+TAMIS_INLINE constexpr word_placed place_of_word(std::uint64_t word, std::uint64_t places) {
+  assert(places != 0);
+  const wide_product product = multiply_wide(word, places);
+  return {product.high, product.low};
+}
+
 // The digests of one place: the range whose keys `place_of` sends there.  Requires: place < places.
 constexpr digest_range digests_of_place(std::uint64_t place, std::uint64_t places) {
   assert(place < places);
@@ -54,6 +66,16 @@ constexpr digest_range digests_of_place(std::uint64_t place, std::uint64_t place
   digest last = place + 1 == places ? all_digests.last : first_of(place + 1);
   if (place + 1 != places && last.low-- == 0) --last.high;
   return {first_of(place), last};
+}
+
+// The digests whose first word `place_of_word` sends to one place.  Requires: place < places < 2^63.
+constexpr digest_range digests_of_word_place(std::uint64_t place, std::uint64_t places) {
+  assert(place < places && places >> 63 == 0);
+  const auto first_of = [places](std::uint64_t p) {
+    return static_cast<std::uint64_t>(((static_cast<uint128>(p) << 64) + places - 1) / places);
+  };
+  const std::uint64_t last = place + 1 == places ? all_digests.last.high : first_of(place + 1) - 1;
+  return {{first_of(place), 0}, {last, all_digests.last.low}};
 }
 
 }  // namespace tamis

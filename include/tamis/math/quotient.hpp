@@ -16,7 +16,8 @@ inline constexpr double quotient_metadata = 2.125;      // bits per slot: occupi
 inline constexpr double three_bit_metadata = 3.0;       // the classic table: occupied, continuation, shifted
 inline constexpr double quotient_coded_metadata = 3.0;  // with a 56-bit code per 64 slots
 
-// Rate of a table of `keys` fingerprints: a query meets each of them with probability 2^-r / quotients.
+// Rate of a table of `keys` fingerprints: a query meets each of them with probability 2^-r / quotients, or 2^-64 if that is
+// more, since quotient and remainder come from one word of 64 bits.
 double quotient_rate(std::uint64_t quotients, std::uint64_t keys, unsigned remainder);
 
 struct quotient_shape {

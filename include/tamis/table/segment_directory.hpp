@@ -89,8 +89,10 @@ struct segment_view {
     prefetch_read(segment);
     if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 9u ? width : width - 9u));
   }
-  // The same as contains(), where all entries are as they came: bytes are compared for equality.  Requires: is_plain().
-  TAMIS_INLINE bool plain_contains(std::uint64_t place, std::uint64_t beyond) const {
+  // The same as contains(), where all entries are as they came: bytes are compared for equality, and nothing behind the fine
+  // place counts.  Requires: is_plain().
+  TAMIS_INLINE bool plain_contains(std::uint64_t place) const {
+    constexpr std::uint64_t beyond = 0;
     const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
     const std::uint64_t block = fine >> 14 & last_block;
     const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
@@ -98,8 +100,10 @@ struct segment_view {
     if (near != 0) return width == 9 || others_contain(place, beyond, near, run.leaves());
     return run.end == 0 && run.own != 0 && next_contains(place, beyond);
   }
-  TAMIS_INLINE bool contains(std::uint64_t place, std::uint64_t beyond) const {
-    if (slots == nullptr) return contains_slowly(place, beyond);
+  // `beyond()` is asked for the 64 bits behind the fine place, and hardly ever.
+  template <class Beyond>
+  TAMIS_INLINE bool contains(std::uint64_t place, Beyond beyond) const {
+    if (slots == nullptr) return contains_slowly(place, beyond());
     const std::uint64_t fine = place >> byte_shift;
     const auto first_bits = static_cast<std::uint8_t>(fine);
     const std::uint64_t block = fine >> 14 & last_block;
@@ -108,7 +112,7 @@ struct segment_view {
     const auto run = prefix_table::find_in_block(prefix_headers::read(header, 0), fine >> 8 & 63);
     const std::uint64_t near = agree_above_last_one(here, first_bits) & run.slots;
     if (near == 0) {
-      if (run.leaves()) return next_contains(place, beyond);
+      if (run.leaves()) return next_contains(place, beyond());
       return marks != nullptr && prefix_segment::is_covered(marks, block, fine >> 8);
     }
     if (width == 9) {
@@ -118,7 +122,7 @@ struct segment_view {
       const std::uint64_t top = prefix_headers::read_tops(header, 0) >> i & 1;
       if (here[i] != 0 && ((here[i] ^ first_bits) & (~top + 1)) == 0) return true;
     }
-    return others_contain(place, beyond, near, run.leaves());
+    return others_contain(place, beyond(), near, run.leaves());
   }
   // Goes through candidates in the order of the slots, then behind the block and among the elders.
   // Requires: all escapes of the run in its block are candidates.
@@ -134,18 +138,12 @@ struct segment_view {
   // Requires: the run leaves its block, and has neither a match nor an escape in it.
   TAMIS_NOINLINE bool next_contains(std::uint64_t place, std::uint64_t beyond) const {
     const std::uint64_t cell = cell_of(place);
-    const block_header header = prefix_headers::read(headers, cell / 64);
-    if (header.offset >= 64) return contains_slowly(place, beyond);
     const std::uint64_t next = cell / 64 + 1;
-    const unsigned runs = popcount(header.occupied & low_mask(cell % 64 + 1));
-    const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
-    if (ended >= runs) return is_covered(cell);  // it ended with its own block's last slot
-    const std::uint64_t ends = prefix_headers::read(headers, next).runends;
-    const unsigned last = select(ends, runs - ended - 1);
-    if (last >= 64) return contains_slowly(place, beyond);
-    const unsigned first = runs - ended == 1 ? 0 : select(ends, runs - ended - 2) + 1;
+    const auto behind = prefix_table::find_behind(prefix_headers::read(headers, cell / 64),
+                                                  prefix_headers::read(headers, next).runends, cell % 64);
+    if (!behind.known) return contains_slowly(place, beyond);
     const auto first_bits = static_cast<std::uint8_t>(place >> byte_shift);
-    const std::uint64_t near = agree_above_last_one(slots + next * 64, first_bits) & low_mask(last + 1) & ~low_mask(first);
+    const std::uint64_t near = agree_above_last_one(slots + next * 64, first_bits) & behind.slots;
     for (std::uint64_t left = near; left != 0; left &= left - 1) {
       const std::uint64_t slot = slot_at(next * 64 + static_cast<unsigned>(std::countr_zero(left)));
       if (slot == entry_code::escape) return contains_slowly(place, beyond);
