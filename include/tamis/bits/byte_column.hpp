@@ -220,7 +220,8 @@ TAMIS_INLINE void move_bytes_down(std::uint8_t* from, std::uint64_t size) {
 // Requires: at <= last < 64; aligned to 64, and 33 bytes behind them may be read and written.
 TAMIS_INLINE void insert_byte(std::uint8_t* bytes, unsigned at, unsigned last, std::uint8_t value) {
 #if TAMIS_HAS_AVX512
-  // One permutation: nothing but these 64 bytes, which are one cache line, is touched.
+  // One permutation: nothing but these 64 bytes, which are one cache line, is touched. (Masked: GCC 12 warns of the other
+  // form.)
   const __m512i from =
       _mm512_mask_sub_epi8(byte_numbers(), low_mask(last + 1) & ~low_mask(at), byte_numbers(), _mm512_set1_epi8(1));
   const __m512i moved = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0}, from, _mm512_load_si512(bytes));

@@ -108,7 +108,7 @@ class vector_pair {
 #if TAMIS_HAS_AVX512
       // Each lane gets 16 bits from where its slot begins. Those above the slot are the next one's.
       constexpr long long begins = 0x2c24'2018'140c'0800;  // bits 0 and 8, 12 and 20, 24 and 32, 36 and 44
-      return _mm_multishift_epi64_epi8(_mm_set1_epi64x(begins), both);
+      return _mm_maskz_multishift_epi64_epi8(0xffff, _mm_set1_epi64x(begins), both);  // masked: GCC 12 warns of the other
 #else
       // Each lane gets the two bytes that its slot is in; even slots begin at bit 0 of them, odd ones at bit 4, and stay there.
       const __m128i bytes = _mm_shuffle_epi8(both, _mm_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 8, 9, 9, 10, 11, 12, 12, 13));
