@@ -123,6 +123,7 @@ class lettered_slots {
   }
   // The slots that accept the digest if their letters are 0.
   TAMIS_INLINE std::uint64_t unlettered(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
+    if (table_.width() == 8) return table_.values().template matches<8>(block * block_slots, among, bits.head(8));
     return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
   }
 

@@ -50,8 +50,11 @@ class quotient_fingerprints {
 
     friend auto operator<=>(const fingerprint&, const fingerprint&) = default;
   };
+  // `Width`: that of the remainders, if it is known.
+  template <unsigned Width = 0>
   TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
     const word_placed p = place_of_word(d.high, table_.quotients());
+    if constexpr (Width != 0) return {p.place, p.rest >> (word_bits - Width)};
     return {p.place, p.rest >> 1 >> (word_bits - 1 - table_.width())};
   }
 

@@ -39,8 +39,10 @@ class remainder_filter : public quotient_fingerprints<Table> {
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    const fingerprint f = fingerprint_of(d);
-    return table_.contains(f.quotient, f.remainder);
+    if constexpr (has_bytes) {
+      if (table_.width() == 8) return test<8>(base::template fingerprint_of<8>(d));
+    }
+    return test<0>(fingerprint_of(d));
   }
 
   erase_result erase(digest d) {
@@ -90,16 +92,20 @@ class remainder_filter : public quotient_fingerprints<Table> {
   double expected_fpr() const { return quotient_rate(table_.quotients(), keys(), table_.width()); }
 
   // Batches (batch/pipeline.hpp).
+  template <unsigned Width>
   struct view {
     const remainder_filter& f;
 
-    TAMIS_INLINE fingerprint locate(digest d) const { return f.fingerprint_of(d); }
+    TAMIS_INLINE fingerprint locate(digest d) const { return f.template fingerprint_of<Width>(d); }
     TAMIS_INLINE void prefetch(const fingerprint& p) const { f.table_.prefetch(p.quotient); }
-    TAMIS_INLINE bool test(const fingerprint& p) const { return f.table_.contains(p.quotient, p.remainder); }
+    TAMIS_INLINE bool test(const fingerprint& p) const { return f.template test<Width>(p); }
   };
   template <class Use>
   void with_view(Use use) const {
-    use(view{*this});
+    if constexpr (has_bytes) {
+      if (table_.width() == 8) return use(view<8>{*this});
+    }
+    use(view<0>{*this});
   }
 
   friend bool operator==(const remainder_filter&, const remainder_filter&) = default;
@@ -108,6 +114,14 @@ class remainder_filter : public quotient_fingerprints<Table> {
   using base::table_;
 
   remainder_filter() = default;
+
+  // Can the table look for values that it knows to be bytes? Remainders of eight bits are what most users have.
+  static constexpr bool has_bytes = requires(const Table& t) { t.template contains<8>(0, 0); };
+  template <unsigned Width>
+  TAMIS_INLINE bool test(const fingerprint& f) const {
+    if constexpr (Width == 8) return table_.template contains<8>(f.quotient, f.remainder);
+    return table_.contains(f.quotient, f.remainder);
+  }
 
   // One pass through both tables.
   status merge_tables(const remainder_filter& other, const filter_info& info) {

@@ -123,14 +123,15 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if constexpr (Layout.labels) labels_.prefetch(quotient);
   }
 
-  // Does a slot of the quotient's run hold this value?
+  // Does a slot of the quotient's run hold this value? `Width` may say how wide values are.
+  template <unsigned Width = 0>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const requires(!Layout.topped) {
 #if !TAMIS_HAS_AVX2
     if (width() >= 8) return contains_by_rank(quotient, value);
 #endif
     const std::uint64_t block = quotient / block_slots;
     const auto run = base::find_in_block(headers_[block], quotient % block_slots);
-    if (values_.matches(block * block_slots, run.slots, value) != 0) return true;
+    if (values_.template matches<Width>(block * block_slots, run.slots, value) != 0) return true;
     return run.leaves() && contains_behind(quotient, value);
   }
 

@@ -86,10 +86,13 @@ class slot_values {
     for (unsigned i = 0; i < word_bits; ++i) out[i] = static_cast<Word>(get(first + i));
   }
 
-  // Which of the slots first + {bits of `among`} hold `value`.  Requires: those slots exist.
+  // Which of the slots first + {bits of `among`} hold `value`. `Width` may say the width.  Requires: those slots exist.
+  template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
-    if (width_ < 8) return narrow_matches(first, among, value);
+    assert(Width == 0 || Width == width_);
+    if (Width == 0 && width_ < 8) return narrow_matches(first, among, value);
     among &= low_.equal(first, static_cast<std::uint8_t>(value));
+    if constexpr (Width == 8) return among;
     return width_ == 8 ? among : rest_matches(first, among, value >> 8);
   }
 
