@@ -64,13 +64,17 @@ class evergreen {
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair.
-  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  insert_result insert(digest d) {
+    const auto place = forest_.find(d);
+    forest_.prefetch_update(place);
+    return insert_at(place, nullptr, nullptr);
+  }
   // The same; old entries, and those that a growing segment has no bit of, are renewed from the remote. It holds all keys of
   // this filter, and may or may not hold `d` already.
   template <remote R>
   insert_result insert(digest d, const R& stored) {
     const remote_ref ref(stored);
-    return insert_with(d, &ref);
+    return insert_with(d, ref);
   }
 
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
@@ -208,10 +212,10 @@ class evergreen {
     return std::max(evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
   }
 
-  insert_result insert_with(digest d, const remote_ref* stored) {
+  insert_result insert_with(digest d, const remote_ref& stored) {
     const auto place = forest_.find(d);
     forest_.prefetch_update(place);
-    return insert_at(place, stored, stored == nullptr ? nullptr : &d);
+    return insert_at(place, &stored, &d);
   }
   // `pending`: the key's digest, if there is a remote.
   TAMIS_INLINE insert_result insert_at(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
