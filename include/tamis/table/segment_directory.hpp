@@ -98,7 +98,7 @@ struct segment_view {
     const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
     const std::uint64_t near = equal_bytes(slots + block * 64, static_cast<std::uint8_t>(fine)) & run.slots;
     if (near != 0) return width == 9 || others_contain(place, beyond, near, run.leaves());
-    return run.end == 0 && run.own != 0 && next_contains(place, beyond);
+    return run.leaves() && next_contains(place, beyond);
   }
   // `beyond()` is asked for the 64 bits behind the fine place, and hardly ever.
   template <class Beyond>
