@@ -101,7 +101,7 @@ class prefix_forest {
   // Doubles the slots behind a segment's last cell, up to as many as it has cells.
   bool widen(std::uint64_t at) {
     constexpr std::uint64_t always_allowed = 1024;
-    const std::uint64_t spare = 2 * segments_[at].spare();
+    const std::uint64_t spare = std::max<std::uint64_t>(prefix_table::block_slots, 2 * segments_[at].spare());
     if (spare > std::max(always_allowed, segments_[at].cells())) return false;
     auto wider = segment_growth::widened(segments_[at], spare);
     if (!wider) return false;

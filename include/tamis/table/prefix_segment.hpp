@@ -309,6 +309,9 @@ class prefix_segment {
       return error{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
                    " cells and slots of " + std::to_string(table_.width()) + " bits"};
     }
+    // Lookups read the header behind the last cell's without asking whether there is one.
+    if (table_.blocks() <= (cells() - 1) / prefix_table::block_slots + 1)
+      return error{"a segment has no slots behind its cells"};
     TAMIS_CHECK(validate_elders());
     bool sound = true;
     bool plain = true;

@@ -67,7 +67,7 @@ class run_search {
     return {(end - begin) & (~own + 1) & low_mask(block_slots), begin, end, own};  // from its own slot on, if there is a run
   }
   // The slots of a run that leaves its block which lie in the next one, from that block's runends. Not known if the run begins
-  // or ends even further on.
+  // or ends even further on.  Requires: there is a next block.
   struct slots_behind {
     std::uint64_t slots;
     bool known;
@@ -128,7 +128,8 @@ class run_search {
     if (found.free == slots()) return std::nullopt;
     return found;
   }
-  // gap::at as a bit of the quotient's own block; block_slots or more if the run ends behind it.
+  // gap::at as a bit of the quotient's own block. If the run ends behind it, this is its last bit or more, and no slot from
+  // there on is free.
   TAMIS_INLINE unsigned gap_in_block(std::uint64_t quotient) const {
     const auto i = static_cast<unsigned>(quotient % block_slots);
     const block_header header = headers_[quotient / block_slots];
