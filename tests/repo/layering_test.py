@@ -39,6 +39,14 @@ class Layering(unittest.TestCase):
             with self.subTest(header=str(header)):
                 self.assertIsNone(FORBIDDEN.search(header.read_text()))
 
+    def test_the_header_of_everything_has_every_filter(self):
+        text = (ROOT / "include" / "tamis" / "tamis.hpp").read_text()
+        filters = re.findall(r"^TAMIS_(?:FILTER|WIDE)\((\w+)\)", (ROOT / "src" / "any" / "filters.def").read_text(), re.MULTILINE)
+        self.assertGreater(len(filters), 20)
+        for name in filters:
+            with self.subTest(filter=name):
+                self.assertIn(f'#include "tamis/filter/{name}.hpp"\n', text)
+
     def test_headers_are_guarded(self):
         for header in headers():
             with self.subTest(header=str(header)):
