@@ -75,7 +75,8 @@ class hasher {
     high ^= high >> 32;
     return {high, low};
   }
-  digest keyed_word(std::uint64_t word) const;
+  // Pure: otherwise a loop of lookups would load its filter's fields anew for every key, in case this call had changed them.
+  [[gnu::pure]] digest keyed_word(std::uint64_t word) const;
 
   hash_family family_ = hash_family::fast;
   std::uint64_t bitflip_ = bitflip_of(0);         // fast: the seed as XXH3 mixes it into eight-byte keys
