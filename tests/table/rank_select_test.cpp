@@ -52,8 +52,8 @@ struct pair_of_tables {
     std::vector<std::uint64_t>& run = model[quotient];
     ASSERT_EQ(gap->run.size(), run.size());
     auto chosen = *gap;
-    // Possible just where the quotient's own slot is the free one, and tried up to a load of three quarters.
-    const bool can_open_own = gap->free == quotient && real.used() <= real.quotients() / 4 * 3;
+    // Possible just where the quotient's own slot is the free one, and tried up to a certain load.
+    const bool can_open_own = gap->free == quotient && real.tries_own_slots();
     const bool asks = random.chance(0.5);
     const bool is_open = asks && real.open_own(quotient);
     ASSERT_EQ(is_open, asks && can_open_own);
@@ -66,12 +66,13 @@ struct pair_of_tables {
     if (!is_open && !is_opened_in_block(quotient, *gap, chosen.at, value)) real.open(quotient, chosen);
     set(chosen.at, value);
   }
-  // Tried in every other slot where it would open the right one; possible just where the free slot lies in the same block.
+  // Tried in every other slot where it would open the right one; possible just where the run ends in its block and, if slots
+  // must not leave theirs, the free slot lies in it.
   bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at, std::uint64_t value) {
     if constexpr (requires { real.open_in_block(quotient, value); }) {
       if (at != gap.at || at % 2 == 0) return false;
       const bool is_open = real.open_in_block(quotient, value);
-      EXPECT_EQ(is_open, in_block_of(quotient, gap.free));
+      EXPECT_EQ(is_open, in_block_of(quotient, gap.run.last) && (Table::moves_blocks || in_block_of(quotient, gap.free)));
       if (is_open) {
         EXPECT_EQ(real.value(at), value);
       }
@@ -104,7 +105,8 @@ struct pair_of_tables {
     if constexpr (requires { real.erase_in_block(quotient, 0); }) {
       // Which of several equal ones goes makes no difference but for the order.
       const auto first = static_cast<std::uint64_t>(std::find(values.begin(), values.end(), values[which]) - values.begin());
-      const bool possible = in_block_of(quotient, real.end_of_close(run.first + first));
+      const std::uint64_t end = real.end_of_close(run.first + first);
+      const bool possible = in_block_of(quotient, end) || (Table::moves_blocks && can_close_ahead(run.last, end, quotient));
       if (values[which] % 2 == 0) {
         const auto gone = real.erase_in_block(quotient, values[which]);
         ASSERT_EQ(gone, possible ? std::optional(true) : std::nullopt);
@@ -112,14 +114,22 @@ struct pair_of_tables {
       }
     }
     if constexpr (requires { real.close_alone(quotient); }) {
-      // Possible just where the run is its own slot and closing it moves nothing, and tried up to a load of three quarters.
+      // Possible just where the run is its own slot and closing it moves nothing, and tried up to a certain load.
       const bool is_alone = run.first == quotient && run.size() == 1 && real.end_of_close(quotient) == quotient + 1;
-      ASSERT_EQ(real.is_alone(quotient), is_alone && real.used() <= real.quotients() / 4 * 3);
+      ASSERT_EQ(real.is_alone(quotient), is_alone && real.tries_own_slots());
       real.is_alone(quotient) ? real.close_alone(quotient) : real.close(quotient, run, run.first + which);
     } else {
       real.close(quotient, run, run.first + which);
     }
     forget(quotient, which);
+  }
+  // The run ends in its own block, what moves ends before the table does, and all offsets on the way are known.
+  bool can_close_ahead(std::uint64_t run_end, std::uint64_t end, std::uint64_t quotient) const {
+    bool possible = in_block_of(quotient, run_end) && end < real.slots();
+    for (std::uint64_t block = quotient / Table::block_slots + 1; possible && block <= end / Table::block_slots; ++block) {
+      possible = real.header(block).offset != saturated_offset;
+    }
+    return possible;
   }
   void forget(std::uint64_t quotient, std::uint64_t which) {
     auto& values = model[quotient];
@@ -261,7 +271,7 @@ TEST(rank_select, inserts_in_a_block_as_elsewhere) {
   });
 }
 
-// Changes that stay in one block, tried before those that work anywhere.
+// Changes of runs that lie in one block, tried before those that work anywhere.
 TEST(rank_select, changes_runs_in_a_block_as_elsewhere) {
   with_crowds({2u, 8u, 9u, 13u, 40u, 57u}, 815, [](const crowd& drawn, unsigned width, random_source& random) {
     pair_of_tables<topped_table> tables(300, 70, width);
@@ -271,8 +281,8 @@ TEST(rank_select, changes_runs_in_a_block_as_elsewhere) {
       if (random.chance(round % 400 < 250 ? 0.9 : 0.25) || tables.model.empty()) {
         const std::uint64_t value = random() >> (64 - width);
         const auto gap = tables.real.find_gap(quotient);
-        const bool is_quick = gap && gap->free / 64 == quotient / 64 && gap->run.size() < 5;
-        ASSERT_EQ(tables.real.insert_first_in_block(quotient, value, 5), is_quick);
+        const bool is_quick = gap && gap->run.last / 64 == quotient / 64 && gap->run.size() < 5;
+        ASSERT_EQ(tables.real.insert_first(quotient, value, 5), is_quick);
         if (is_quick) {
           tables.model[quotient].insert(tables.model[quotient].begin(), value);
         } else {
@@ -287,7 +297,13 @@ TEST(rank_select, changes_runs_in_a_block_as_elsewhere) {
         const block_header header = tables.real.header(quotient / 64);
         const auto run = topped_table::find_in_block(header, quotient % 64);
         const auto slot = static_cast<unsigned>(tables.real.find(quotient).first + which - quotient / 64 * 64);
-        if (run.end != 0 && tables.real.close_in_block(quotient, header, run.slots, slot)) {
+        const bool ahead = tables.can_close_ahead(tables.real.find(quotient).last,
+                                                  tables.real.end_of_close(quotient / 64 * 64 + slot), quotient);
+        const bool is_quick = run.end != 0 && tables.real.close_in_block(quotient, header, run.slots, slot);
+        if (!is_quick && ahead) {
+          ASSERT_TRUE(tables.real.close_ahead(quotient, header, run.slots, slot));
+        }
+        if (is_quick || ahead) {
           at->second.erase(at->second.begin() + static_cast<std::ptrdiff_t>(which));
           if (at->second.empty()) tables.model.erase(at);
           ++quick;

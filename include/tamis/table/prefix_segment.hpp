@@ -117,8 +117,7 @@ class prefix_segment {
       set_value(cell, code().fresh(following));
       return true;
     }
-    return table_.insert_first_in_block(cell, code().stored(code().fresh(following)), long_run) ||
-           insert_into_run(cell, following);
+    return table_.insert_first(cell, code().stored(code().fresh(following)), long_run) || insert_into_run(cell, following);
   }
   TAMIS_NOINLINE bool insert_into_run(std::uint64_t cell, std::uint64_t following) {
     auto gap = table_.find_gap(cell);
@@ -161,7 +160,8 @@ class prefix_segment {
     if (near != 0 && (near & (near - 1)) == 0 && run.end != 0) {
       const std::uint64_t slot = value(cell / 64 * 64 + first_of(near));
       if (slot != entry_code::escape && entry_code::slot_matches(slot, asked) &&
-          table_.close_in_block(cell, header, run.slots, first_of(near))) {
+          (table_.close_in_block(cell, header, run.slots, first_of(near)) ||
+           table_.close_ahead(cell, header, run.slots, first_of(near)))) {
         return true;
       }
     }

@@ -47,6 +47,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   using typename base::gap;
   using cursor = run_cursor<rank_select>;
   static constexpr bool is_in_words = Layout.block_slots == word_bits && !Layout.topped;  // values are whole, and 64 a block
+  // May a slot move to another block without its filter?
+  static constexpr bool moves_blocks = Layout.block_slots == word_bits && !Layout.coded && !Layout.labels;
 
   // An empty table: every quotient below `quotients` has a slot of its own, and at least `spare` slots follow the last of them.
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
@@ -186,30 +188,37 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     close(quotient, run, slot, this->end_of_close(slot));
   }
 
-  // open() with the quotient's own gap, for a slot with this value and no label, if no slot of another block has to move:
-  // nearly always, and without a branch that depends on how the runs lie. False, and nothing has changed, if not.
+  // open() with the quotient's own gap, for a slot with this value and no label, if the run ends in its block: nearly always,
+  // and without a branch that depends on how the runs lie. Where the filter has something about every slot in the table, no
+  // slot of another block may have to move. False, and nothing has changed, if not.
   TAMIS_INLINE bool open_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
-    const std::uint64_t first = quotient / block_slots * block_slots;
-    const unsigned at = this->gap_in_block(quotient);
-    if (at >= block_slots) return false;
-    const block_header header = headers_[quotient / block_slots];
+    const std::uint64_t block = quotient / block_slots;
+    const block_header header = headers_[block];
+    const auto i = static_cast<unsigned>(quotient % block_slots);
+    const unsigned end = select(header.bounds(), popcount(header.occupied & low_mask(i + 1)));
+    if (end >= block_slots) return false;
+    const unsigned at = std::max(i, end) - static_cast<unsigned>(header.occupied >> i & 1);
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return false;
+    if (free >= block_slots) return moves_blocks && push_up(quotient, header, at, value);
     base::open_in_block(quotient, at, free);
-    values_.insert_among(first, at, free, value);
-    if constexpr (Layout.labels) labels_.insert_among(first, at, free, 0);
+    values_.insert_among(block * block_slots, at, free, value);
+    if constexpr (Layout.labels) labels_.insert_among(block * block_slots, at, free, 0);
     return true;
   }
   // close() for the first slot of the quotient's run with this value, on the same condition. True if it is gone, false if there
-  // is none in the run; none, and nothing has changed, if another block would have to be looked at.
+  // is none in the run; none, and nothing has changed, if another block would have to be looked at, or close_ahead() cannot.
   TAMIS_INLINE std::optional<bool> erase_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
     const block_header header = headers_[quotient / block_slots];
     const auto run = base::find_in_block(header, quotient % block_slots);
     if (run.leaves()) return std::nullopt;
     const std::uint64_t found = values_.matches(quotient / block_slots * block_slots, run.slots, value);
     if (found == 0) return false;
-    if (!close_in_block(quotient, header, run.slots, static_cast<unsigned>(std::countr_zero(found)))) return std::nullopt;
-    return true;
+    const auto at = static_cast<unsigned>(std::countr_zero(found));
+    if (close_in_block(quotient, header, run.slots, at)) return true;
+    if constexpr (moves_blocks) {
+      if (close_ahead(quotient, header, run.slots, at)) return true;
+    }
+    return std::nullopt;
   }
 
   // The same for the one slot of a quotient that is alone.
@@ -218,10 +227,10 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     this->close_alone_run(quotient);
   }
 
-  // A slot with this value at the beginning of the quotient's run, if it is shorter than `longest` and no slot of another block
-  // has to move. False, and nothing has changed, if not.
-  TAMIS_INLINE bool insert_first_in_block(std::uint64_t quotient, std::uint64_t value,
-                                          unsigned longest) requires(Layout.topped&& Layout.block_slots == word_bits) {
+  // A slot with this value at the beginning of the quotient's run, if that ends in its block and is shorter than `longest`.
+  // False, and nothing has changed, if not, or if there is no free slot.
+  TAMIS_INLINE bool insert_first(std::uint64_t quotient, std::uint64_t value,
+                                 unsigned longest) requires(Layout.topped&& Layout.block_slots == word_bits) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto i = static_cast<unsigned>(quotient % block_slots);
@@ -229,13 +238,9 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if (run.begin == 0 || popcount(run.slots) >= longest || run.leaves()) return false;
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return false;
+    if (free >= block_slots) return push_up(quotient, header, at, value);
     this->open_first_in_block(quotient, header, run.own, at, free);
-    if (has_tops_) {
-      headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, free, value >> values_.width() & 1));
-      value &= low_mask(values_.width());
-    }
-    values_.insert_among(block * block_slots, at, free, value);
+    insert_value_among(block, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
@@ -246,11 +251,37 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
     base::close_in_block(quotient, header, run, at, end);
-    if constexpr (Layout.topped) {
-      if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
-    }
-    values_.remove_among(block * block_slots, at, end);
+    remove_value_among(block, at, end);
     if constexpr (Layout.labels) labels_.remove_among(block * block_slots, at, end);
+    return true;
+  }
+
+  // The same where slots of other blocks have to move: whole blocks go down by one slot, each with the first of the next one
+  // behind it. False, and nothing has changed, at the end of the table and where an offset does not fit its byte.
+  TAMIS_NOINLINE bool close_ahead(std::uint64_t quotient, const block_header& header, std::uint64_t run,
+                                  unsigned at) requires(moves_blocks) {
+    const std::uint64_t first = quotient / block_slots;
+    std::uint64_t last = first;
+    unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
+    for (const std::uint64_t behind = blocks(); end >= block_slots; end = first_closed(headers_[last])) {
+      if (++last == behind || headers_.offset(last) == saturated_offset) return false;
+    }
+    if (end == 0) {  // nothing of that block moves
+      --last;
+      end = block_slots;
+    }
+    std::uint64_t runends = base::close_first_of(quotient, header, run, at);
+    for (std::uint64_t block = first; block < last; ++block, at = 0) {
+      const std::uint64_t next_runends = headers_.runends(block + 1);
+      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
+      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
+      remove_value_among(block, at, block_slots);
+      set_value(block * block_slots + block_slots - 1, value((block + 1) * block_slots));
+      runends = next_runends;
+    }
+    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
+    remove_value_among(last, at, end);
+    --used_;
     return true;
   }
 
@@ -414,6 +445,61 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
     const slot_range run = find_far(quotient);
     return find_value(run, value) != run.last;
+  }
+
+  // slot_values::insert_among and remove_among, with the bits that stand in the headers.
+  TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
+    if constexpr (Layout.topped) {
+      if (has_tops_) {
+        headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, last, value >> values_.width() & 1));
+        value &= low_mask(values_.width());
+      }
+    }
+    values_.insert_among(block * block_slots, at, last, value);
+  }
+  TAMIS_INLINE void remove_value_among(std::uint64_t block, unsigned at, unsigned end) {
+    if constexpr (Layout.topped) {
+      if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+    }
+    values_.remove_among(block * block_slots, at, end);
+  }
+
+  // Makes slot `at` of the quotient's block, which is not behind its run: whole blocks go up by one slot, each with what the
+  // one before has pushed out, up to the next free one. False, and nothing has changed, if there is none.
+  // Requires: none is free in the quotient's own block, from `at` on.
+  TAMIS_NOINLINE bool push_up(std::uint64_t quotient, const block_header& header, unsigned at, std::uint64_t value) {
+    const std::uint64_t first = quotient / block_slots;
+    const std::uint64_t behind = blocks();
+    std::uint64_t last = first;
+    unsigned free = block_slots;
+    while (free >= block_slots) {
+      if (++last == behind) return false;
+      free = first_free(headers_[last]);
+    }
+    const std::uint64_t own = std::uint64_t{1} << (quotient % block_slots);
+    std::uint64_t ends_run = static_cast<std::uint64_t>((header.occupied & own) == 0);
+    headers_.set_occupied(first, header.occupied | own);
+    for (std::uint64_t block = first; block < last; ++block, at = 0) {
+      const std::uint64_t pushed_value = this->value(block * block_slots + block_slots - 1);
+      const std::uint64_t runends = headers_.runends(block);
+      headers_.set_runends(block, with_bit_inserted(runends, at, block_slots - 1, ends_run));
+      headers_.set_offset(block + 1, headers_.offset(block + 1) + 1);
+      insert_value_among(block, at, block_slots - 1, value);
+      value = pushed_value;
+      ends_run = runends >> (block_slots - 1);
+    }
+    headers_.set_runends(last, with_bit_inserted(headers_.runends(last), at, free, ends_run));
+    insert_value_among(last, at, free, value);
+    ++used_;
+    return true;
+  }
+  // The first slot of a block that belongs to no run; 64 if there is none.
+  TAMIS_INLINE static unsigned first_free(const block_header& header) {
+    return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;
+  }
+  // The first one before which all runs of smaller quotients have ended; 64 if there is none.
+  TAMIS_INLINE static unsigned first_closed(const block_header& header) {
+    return header.offset < block_slots ? first_balanced(header.occupied << 1, header.ended(), header.offset) : block_slots;
   }
 
   void copy_run(const rank_select& other, slot_range run, std::uint64_t to) {

@@ -34,10 +34,10 @@ class run_map : public run_search<BlockSlots, Headers> {
   TAMIS_INLINE bool has_free_end() const { return headers_.last_runends() == 0; }
 
   // A run of one slot, the quotient's own, if nothing stands there: what most inserts into a table that is not yet half full
-  // need, without a search for room. In one that is three quarters full it would mostly be in vain, and is not tried. The
-  // caller sets the columns.
+  // need, without a search for room. In a fuller one nobody can foresee whether it is free, and it is not tried. The caller
+  // sets the columns.
   TAMIS_INLINE bool open_own(std::uint64_t quotient) {
-    if (used_ > quotients_ / 4 * 3) return false;
+    if (!tries_own_slots()) return false;
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
@@ -53,12 +53,17 @@ class run_map : public run_search<BlockSlots, Headers> {
   // Is the quotient's run its own slot and no more, and does nothing stand behind it that would move down? Asked where most
   // runs are like that, as above.
   TAMIS_INLINE bool is_alone(std::uint64_t quotient) const {
-    if (used_ > quotients_ / 4 * 3) return false;
+    if (!tries_own_slots()) return false;
     const block_header header = headers_[quotient / block_slots];
     const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
     const std::uint64_t ends = header.runends & ~low_mask(header.offset);
     return (header.occupied & ends & one(quotient)) != 0 && popcount(header.occupied & up_to) == popcount(ends & up_to);
   }
+
+  // Up to which load a quotient's own slot is worth a branch that may be mispredicted: what stands behind it is faster with
+  // wider instructions.
+  static constexpr unsigned own_slot_eighths = TAMIS_HAS_AVX512 ? 3 : TAMIS_HAS_AVX2 ? 4 : 6;
+  TAMIS_INLINE bool tries_own_slots() const { return used_ <= quotients_ / 8 * own_slot_eighths; }
 
   // The header's part of opening gap_in_block(quotient) where the next free slot lies in the same block, without a branch.
   TAMIS_INLINE void open_in_block(std::uint64_t quotient, unsigned at, unsigned free) {
@@ -84,13 +89,17 @@ class run_map : public run_search<BlockSlots, Headers> {
   // The slot `at` of a run that ends in its block goes, those before `end` go down by one.
   TAMIS_INLINE void close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run, unsigned at,
                                    unsigned end) {
-    const std::uint64_t block = quotient / block_slots;
-    const auto is_more = static_cast<std::uint64_t>((run & (run - 1)) != 0);
-    // If the last of several goes, the one before it is the last.
-    const std::uint64_t ends = header.runends | (header.runends & is_more << at) >> 1;
-    headers_.set_occupied(block, header.occupied ^ (is_more ^ 1) << in_block(quotient));
-    headers_.set_runends(block, with_bit_removed(ends, at, end - 1));
+    const std::uint64_t ends = close_first_of(quotient, header, run, at);
+    headers_.set_runends(quotient / block_slots, with_bit_removed(ends, at, end - 1));
     --used_;
+  }
+  // What is done before any slot moves. Answers the runends as they are then, which are not written.
+  TAMIS_INLINE std::uint64_t close_first_of(std::uint64_t quotient, const block_header& header, std::uint64_t run,
+                                            unsigned at) {
+    const auto is_more = static_cast<std::uint64_t>((run & (run - 1)) != 0);
+    headers_.set_occupied(quotient / block_slots, header.occupied ^ (is_more ^ 1) << in_block(quotient));
+    return header.runends |
+           (header.runends & is_more << at) >> 1;  // if the last of several goes, the one before it is the last
   }
 
   friend bool operator==(const run_map&, const run_map&) = default;
