@@ -131,7 +131,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
   void with_view(Use use) const {
     use(view{*this});
   }
-  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(place_of(d, table_.quotients()).place); }
+  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(place_of_word(d.high, table_.quotients()).place); }
 
   friend bool operator==(const adaptive_quotient& a, const adaptive_quotient& b) {
     return a.capacity_ == b.capacity_ && a.keys_ == b.keys_ && a.resets_ == b.resets_ && a.scheme_ == b.scheme_ &&

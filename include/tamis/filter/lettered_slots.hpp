@@ -123,7 +123,7 @@ class lettered_slots {
   }
   // The slots that accept the digest if their letters are 0.
   TAMIS_INLINE std::uint64_t unlettered(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    if (table_.width() == 8) return table_.values().template matches<8>(block * block_slots, among, bits.head(8));
+    if (table_.width() == 8) return table_.values().template matches<8>(block * block_slots, among, bits.first_byte());
     return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
   }
 
@@ -252,7 +252,7 @@ class lettered_slots {
 
   static std::vector<digest> digests_of(std::uint64_t quotient, std::uint64_t quotients, const remote_ref& stored) {
     std::vector<digest> all;
-    stored.for_each_in(digests_of_place(quotient, quotients), [&](digest d) { all.push_back(d); });
+    stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) { all.push_back(d); });
     return all;
   }
 
@@ -261,7 +261,7 @@ class lettered_slots {
   // The same answer for the same arguments, until the run changes.
   std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, std::vector<digest> digests,
                                   const std::optional<doubt>& about) const {
-    if (!about || place_of(about->d, table_.quotients()).place != quotient) return pair(run, digests);
+    if (!about || place_of_word(about->d.high, table_.quotients()).place != quotient) return pair(run, digests);
     if (about->leaving) {
       if (digests.size() < run.size()) digests.push_back(about->d);
       return pair(run, digests);

@@ -2,9 +2,12 @@
 
 // The bits of a digest after its place, without an end: a quotient table's remainders and extensions are read from here.
 //
-//   | place: log2(n) bits | what multiplication by n leaves: 128 - log2(n) bits | bits 128, 129, … of the digest's stream |
+//   first word times n   | place | what remains: 64 - log2(n) random bits |    then the second word, then bits 128, 129, … of
+//                                                                              the digest's stream
 //
-// Multiplying by n pushes as many constant bits into the low end as the place takes from the high end; those are never used.
+// Multiplying by n pushes as many bits into the low end as the place takes from the high end; those say nothing new and are
+// never used. Place and the first bits come from the first word alone, so that a lookup which needs no more does not wait for
+// the second one.
 
 #include <bit>
 #include <cstdint>
@@ -19,21 +22,29 @@ class following_bits {
   following_bits() = default;
   TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places)
       : high_(in_register(d.high)), low_(in_register(d.low)), places_(places) {
-    const placed found = place_of(source(), places);
+    const word_placed found = place_of_word(high_, places);
     place_ = found.place;
-    rest_high_ = found.rest.high;
-    rest_low_ = found.rest.low;
+    rest_ = found.rest;
   }
 
   TAMIS_INLINE constexpr digest source() const { return {high_, low_}; }
   TAMIS_INLINE constexpr std::uint64_t place() const { return place_; }
 
   // The first `width` bits.  Requires: 1 <= width <= 64.
-  TAMIS_INLINE constexpr std::uint64_t head(unsigned width) const { return rest_high_ >> (64 - width); }
+  TAMIS_INLINE constexpr std::uint64_t head(unsigned width) const {
+    return (width <= first_bits() ? rest_ : rest().high) >> (64 - width);
+  }
+  // The same for eight bits of which all come from the first word.  Requires: places <= 2^56.
+  TAMIS_INLINE constexpr std::uint8_t first_byte() const { return static_cast<std::uint8_t>(rest_ >> 56); }
 
   // The first 128 bits, of which so many are random.
-  TAMIS_INLINE constexpr digest rest() const { return {rest_high_, rest_low_}; }
-  TAMIS_INLINE constexpr unsigned random_bits() const { return 128 - static_cast<unsigned>(std::bit_width(places_ - 1)); }
+  TAMIS_INLINE constexpr digest rest() const {
+    const unsigned first = first_bits();
+    if (first == 64) return {rest_, low_};
+    if (first == 0) return {low_, 0};
+    return {rest_ >> (64 - first) << (64 - first) | low_ >> first, low_ << (64 - first)};
+  }
+  TAMIS_INLINE constexpr unsigned random_bits() const { return 64 + first_bits(); }
 
   // The `width` bits from bit `first` after the place on, right-aligned.  Requires: 1 <= width <= 64.
   constexpr std::uint64_t bits(std::uint64_t first, unsigned width) const {
@@ -46,12 +57,14 @@ class following_bits {
   }
 
  private:
+  // Random bits of the first word behind the place.
+  TAMIS_INLINE constexpr unsigned first_bits() const { return 64 - static_cast<unsigned>(std::bit_width(places_ - 1)); }
+
   // Digests in parts: the compiler copies a whole one through memory, in the way of the place.
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;
   std::uint64_t place_ = 0;
-  std::uint64_t rest_high_ = 0;
-  std::uint64_t rest_low_ = 0;
+  std::uint64_t rest_ = 0;
   std::uint64_t places_ = 1;
 };
 

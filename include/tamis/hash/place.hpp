@@ -21,51 +21,16 @@ TAMIS_INLINE constexpr std::uint64_t reduce_short(unsigned bits, std::uint64_t f
   return fraction * places >> bits;
 }
 
-struct placed {
-  std::uint64_t place;
-  digest rest;  // the following bits; about 128 - log2(places) of them are random
-};
-
-TAMIS_INLINE constexpr placed place_of(digest d, std::uint64_t places) {
-  assert(places != 0);
-  const wide_product low = multiply_wide(d.low, places);
-  const wide_product high = multiply_wide(d.high, places);
-  const std::uint64_t middle = high.low + low.high;
-  return {high.high + (middle < high.low), {middle, low.low}};
-}
-
-// The same of the first word alone, whose place the second one has no say in. A compiler that sees the hash leaves a word out
-// that nobody asks for.
+// The place of a digest's first word, in which the second one has no say: a compiler that sees the hash leaves a word out that
+// nobody asks for.
 struct word_placed {
   std::uint64_t place;
-  std::uint64_t rest;
+  std::uint64_t rest;  // the following bits; about 64 - log2(places) of them are random
 };
 TAMIS_INLINE constexpr word_placed place_of_word(std::uint64_t word, std::uint64_t places) {
   assert(places != 0);
   const wide_product product = multiply_wide(word, places);
   return {product.high, product.low};
-}
-
-// The digests of one place: the range whose keys `place_of` sends there.  Requires: place < places.
-constexpr digest_range digests_of_place(std::uint64_t place, std::uint64_t places) {
-  assert(place < places);
-  // The first digest of place p is ceil(p·2^128 / places): long division, 64 bits at a time.
-  const auto first_of = [places](std::uint64_t p) {
-    const auto step = [places](std::uint64_t& remainder) {
-      const uint128 dividend = static_cast<uint128>(remainder) << 64;
-      remainder = static_cast<std::uint64_t>(dividend % places);
-      return static_cast<std::uint64_t>(dividend / places);
-    };
-    digest first;
-    std::uint64_t remainder = p;
-    first.high = step(remainder);
-    first.low = step(remainder);
-    if (remainder != 0 && ++first.low == 0) ++first.high;
-    return first;
-  };
-  digest last = place + 1 == places ? all_digests.last : first_of(place + 1);
-  if (place + 1 != places && last.low-- == 0) --last.high;
-  return {first_of(place), last};
 }
 
 // The digests whose first word `place_of_word` sends to one place.  Requires: place < places < 2^63.
