@@ -29,7 +29,7 @@ template <class F>
 void check_load() {
   for (const std::uint64_t capacity : {1000u, 10007u, 62259u, 65536u}) {  // 62,259 = 0.95 * 2^16
     SCOPED_TRACE(capacity);
-    for (const unsigned width : {6u, 8u, 12u}) check_holds_capacity<F>(capacity, width, capacity < 20000 ? 10 : 4);
+    for (const unsigned width : {4u, 5u, 6u, 8u, 12u}) check_holds_capacity<F>(capacity, width, capacity < 20000 ? 10 : 4);
     check_holds_capacity<F>(capacity, 19, 2);
   }
 }

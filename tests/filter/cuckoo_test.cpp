@@ -19,7 +19,7 @@ TEST(cuckoo, states_its_rate) {
   for (const unsigned width : {5u, 8u, 11u}) check_rate<cuckoo>(width);
 }
 
-TEST(cuckoo, refuses_damaged_files) { check_damage<cuckoo>(4); }
+TEST(cuckoo, refuses_damaged_files) { check_damage<cuckoo>(8); }
 
 TEST(cuckoo, has_a_power_of_two_of_buckets) {
   for (std::uint64_t capacity = 1; capacity < 2000000; capacity = capacity * 3 / 2 + 1) {

@@ -5,6 +5,9 @@
 //
 //   with_view(use)        calls `use` with a view whose shape (width, …) is a compile-time constant, chosen once per batch:
 //                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool
+//                         and for AVX-512, if one word of the digest is enough: view.locate(eight_words) → probes of eight
+//                         keys, view.test(probes) → a bit for each, view.eights_pay() → is the table near enough to do without
+//                         prefetching? If it is not, one key at a time keeps more of the memory busy
 //   prefetch(digest)      for filters without views: asks for what contains() reads first
 //   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() or erase() touches, if that is more
@@ -16,10 +19,12 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 #include "tamis/base/digest.hpp"
 #include "tamis/filter/concepts.hpp"
+#include "tamis/hash/eight_words.hpp"
 #include "tamis/hash/hasher.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -64,9 +69,58 @@ TAMIS_INLINE void probe_all(const View view, std::size_t size, DigestAt digest_a
   }
 }
 
-template <filter F, class DigestAt>
-void contains_all(const F& f, std::size_t size, DigestAt digest_at, bool* out) {
-  const auto use = [&](const auto& view) { probe_all(view, size, digest_at, out); };
+#if TAMIS_HAS_AVX512
+
+// Eight keys at a time. They are hashed in groups before any of them is looked for: one after the other, hash and lookup would
+// be a chain of instructions so long that few fit the processor's window.
+template <class View, class Keys>
+TAMIS_INLINE void probe_eights(const View view, std::size_t size, const Keys& keys, bool* out) {
+  std::array<eight_words, 8> words;
+  const std::size_t last = size / eight * eight;
+  for (std::size_t first = 0; first < last; first += words.size() * eight) {
+    const std::size_t eights = std::min(words.size(), (last - first) / eight);
+    for (std::size_t i = 0; i < eights; ++i) words[i] = keys.first_words(first + i * eight);
+    for (std::size_t i = 0; i < eights; ++i) {
+      const std::uint64_t answers = _pdep_u64(view.test(view.locate(words[i])), 0x0101'0101'0101'0101);  // a byte for each bit
+      std::memcpy(out + first + i * eight, &answers, sizeof answers);
+    }
+  }
+  for (std::size_t i = last; i < size; ++i) out[i] = view.test(view.locate(keys[i]));
+}
+
+#endif
+
+// What is asked for, as digests or as the first words of eight of them.
+struct digest_source {
+  std::span<const digest> digests;
+
+  TAMIS_INLINE digest operator[](std::size_t i) const { return digests[i]; }
+#if TAMIS_HAS_AVX512
+  TAMIS_INLINE eight_words first_words(std::size_t i) const { return tamis::first_words(digests.data() + i); }
+#endif
+};
+template <class Key>
+struct key_source {
+  const hasher& hash;
+  std::span<const Key> keys;
+
+  TAMIS_INLINE digest operator[](std::size_t i) const { return hash(keys[i]); }
+#if TAMIS_HAS_AVX512
+  TAMIS_INLINE eight_words first_words(std::size_t i) const { return tamis::first_words(hash, keys.data() + i); }
+#endif
+};
+
+template <filter F, class Keys>
+void contains_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
+  const auto use = [&](const auto& view) {
+#if TAMIS_HAS_AVX512
+    if constexpr (requires { view.test(view.locate(eight_words())); }) {
+      if (view.eights_pay()) return probe_eights(view, size, keys, out);
+    }
+#endif
+    probe_all(
+        view, size, [&](std::size_t i) { return keys[i]; }, out);
+  };
   if constexpr (requires { f.with_view(use); }) {
     f.with_view(use);
   } else {
@@ -115,16 +169,14 @@ TAMIS_INLINE void update_probes(const View& view, std::span<const digest> digest
 template <filter F>
 void contains_many(const F& f, std::span<const digest> digests, std::span<bool> out) {
   assert(out.size() >= digests.size());
-  detail::contains_all(
-      f, digests.size(), [&](std::size_t i) { return digests[i]; }, out.data());
+  detail::contains_all(f, digests.size(), detail::digest_source{digests}, out.data());
 }
 
 // The same for keys, which are hashed on the way.
 template <filter F, class Key>
 void contains_many(const F& f, const hasher& hash, std::span<const Key> keys, std::span<bool> out) {
   assert(out.size() >= keys.size());
-  detail::contains_all(
-      f, keys.size(), [&](std::size_t i) { return hash(keys[i]); }, out.data());
+  detail::contains_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
 }
 
 // Inserts in order and says how many went in; `out`, if not empty, says which.

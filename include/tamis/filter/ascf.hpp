@@ -12,6 +12,10 @@
 // The sums stay below m, so "mod" is one conditional subtraction. Lookups read the same two buckets as the cuckoo filter's, but
 // the table is never larger than the load of 0.95 asks for, whatever the number of keys.
 
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
 #include "tamis/filter/cuckoo_family.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -23,17 +27,22 @@ class additive_addressing {
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
       .options = cuckoo_options,
-      .version = 2,  // 1 took fingerprints from the digest's second word
+      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }
 
   additive_addressing() = default;
-  explicit additive_addressing(std::uint64_t m) : half_(m / 2) {}
+  explicit additive_addressing(std::uint64_t m) : half_(m / 2), shift_(shift_of(half_)) {}
 
-  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return reduce_with_rest(word, half_); }
-  TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
-    const std::uint64_t sum = first + distance(fingerprint);
+  static constexpr std::uint64_t most_told_apart = std::uint64_t{1} << 33;  // of blocks of 2^32: the upper half of the word
+  template <class Word>
+  TAMIS_INLINE first_bucket<Word> first(Word word) const {
+    return {short_reduce(word, half_), word & 0xffff'ffffu};
+  }
+  template <class Word>
+  TAMIS_INLINE Word second(Word first, Word fingerprint) const {
+    const Word sum = first + distance(fingerprint);
     return sum < half_ ? sum + half_ : sum;
   }
   TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
@@ -49,6 +58,7 @@ class additive_addressing {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.half_);
+    if constexpr (!std::is_const_v<Self>) self.shift_ = shift_of(self.half_);
   }
   status fits(std::uint64_t m) const {
     if (half_ == 0 || half_ != m / 2 || m % 2 != 0) {
@@ -58,12 +68,18 @@ class additive_addressing {
   }
 
  private:
-  // H(f), in [0, m/2).
-  TAMIS_INLINE std::uint64_t distance(std::uint64_t fingerprint) const {
-    return short_reduce(fingerprint_hash(fingerprint), half_);
+  // H(f), below the largest power of two that is at most m/2: half of the block at least, which is as good as all of it, and a
+  // shift is cheaper than a multiplication. (Of blocks of one bucket it is 0 or 1, and the sum modulo 1 is right for both.)
+  template <class Word>
+  TAMIS_INLINE Word distance(Word fingerprint) const {
+    return fingerprint_hash(fingerprint) >> shift_;
+  }
+  static std::uint32_t shift_of(std::uint64_t half) {
+    return std::min<std::uint32_t>(static_cast<std::uint32_t>(std::countl_zero(half)) + 1, 63);
   }
 
-  std::uint64_t half_ = 1;  // m/2
+  std::uint64_t half_ = 1;    // m/2
+  std::uint32_t shift_ = 63;  // follows from it
 };
 
 using ascf = cuckoo_filter<additive_addressing>;

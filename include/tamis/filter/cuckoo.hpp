@@ -23,28 +23,37 @@ class xor_addressing {
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
       .options = cuckoo_options,
-      .version = 2,  // 1 took fingerprints from the digest's second word
+      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::bit_ceil(std::max<std::uint64_t>(m, 2)); }
 
   xor_addressing() = default;
-  explicit xor_addressing(std::uint64_t m) : shift_(static_cast<std::uint32_t>(std::countl_zero(m) + 1)) {}
+  explicit xor_addressing(std::uint64_t m) : mask_(m - 1) {}
 
-  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return {word >> shift_, word << ((0 - shift_) & 63)}; }
-  TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
+  // The lowest bits; the upper half is left to the fingerprint. Beyond 2^32 buckets it is its upper bits that a fingerprint
+  // takes most of, and only what 64 bits cannot tell apart is lost, which cuckoo_rate knows.
+  static constexpr std::uint64_t most_told_apart = ~std::uint64_t{0};
+  template <class Word>
+  TAMIS_INLINE first_bucket<Word> first(Word word) const {
+    return {word & mask_, word >> 32};
+  }
+  template <class Word>
+  TAMIS_INLINE Word second(Word first, Word fingerprint) const {
     return alternate(first, fingerprint);
   }
-  // An odd distance: the two buckets always differ.
-  TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
-    return bucket ^ (fingerprint_hash(fingerprint) >> shift_ | 1);
+  // An odd distance: the two buckets always differ. One multiplication will do here, if the constant is chosen so that the
+  // distances of short fingerprints are linearly independent: else they connect only a part of the table.
+  template <class Word>
+  TAMIS_INLINE Word alternate(Word bucket, Word fingerprint) const {
+    return (bucket ^ (multiply_short(fingerprint, 0x5bd1'e995) | 1)) & mask_;
   }
 
   friend bool operator==(const xor_addressing&, const xor_addressing&) = default;
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.shift_);
+    archive(self.mask_);
   }
   status fits(std::uint64_t m) const {
     if (m < 2 || !std::has_single_bit(m)) return error{std::to_string(m) + " buckets: not a power of two from 2 on"};
@@ -53,7 +62,7 @@ class xor_addressing {
   }
 
  private:
-  std::uint32_t shift_ = 63;
+  std::uint64_t mask_ = 1;
 };
 
 using cuckoo = cuckoo_filter<xor_addressing>;

@@ -8,43 +8,47 @@
 //        │          ┌────┬────┬────┬────┐            ┌────┬────┬────┬────┐
 //        │          │ a7 │    │ 3c │    │            │ a7 │ 11 │ f0 │ 5e │       0 = empty
 //        ▼          └────┴────┴────┴────┘            └────┴────┴────┴────┘
-//   following bits ──► fingerprint, 1 to 2^f - 1
+//   32 other bits ──► fingerprint, 1 to 2^f - 1
 //
-// One word of the digest is enough for both, and a compiler that sees the hash leaves out the other one. In tables of 2^33
-// buckets and more it leaves less than 32 bits to a fingerprint; the rate says so (math/cuckoo.hpp).
+// One word of the digest is enough for both, and a compiler that sees the hash leaves out the other one. Bucket and fingerprint
+// are made side by side, neither waits for the other. In tables of more than 2^32 buckets they share bits; the rate says so.
 //
 // The filters differ only in where the two buckets are. That is their addressing:
 //
 //   static constexpr filter_info info
 //   static std::uint64_t allowed(m)            the smallest number of buckets from m on that it can work with
 //   explicit addressing(m)
-//   first(word) → bucket, following bits       uniform
+//   first(word) → bucket, 32 other bits        uniform
 //   second(first, fingerprint) → bucket        for a bucket that `first` gave; never the same bucket
 //   alternate(bucket, fingerprint) → bucket    for either bucket: the other one
+//   most_told_apart                            buckets that `first` can choose from without using the other bits
 //   visit, fits(m) → status                    saved, and checked when it is loaded
+//
+// If `first` and `second` are templates of their word, which may be eight words (hash/eight_words.hpp), batches of lookups look
+// for eight keys at once.
 
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <type_traits>
 
 #include "tamis/filter/concepts.hpp"
+#include "tamis/hash/eight_words.hpp"
 #include "tamis/hash/place.hpp"
 #include "tamis/io/archive.hpp"
 #include "tamis/math/cuckoo.hpp"
 #include "tamis/table/cuckoo_search.hpp"
+#include "tamis/table/eight_pairs.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 inline constexpr option_info cuckoo_options[] = {
     {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
 
-// A fingerprint's hash, to be reduced to a range. Not linear in the fingerprint: with f·C instead, the sums and differences of
-// additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95).
-// The square of a product with a short constant: two multiplications, and nothing to load.
-TAMIS_INLINE constexpr std::uint64_t fingerprint_hash(std::uint64_t fingerprint) {
-  const std::uint64_t product = fingerprint * 0x6a09'e667;
-  return product * product;
-}
+// What the formulas of the addressings are made of, for one word and for eight.
+
+// A product with a constant of up to 32 bits. Of eight words, the words must not have more either.
+TAMIS_INLINE constexpr std::uint64_t multiply_short(std::uint64_t word, std::uint64_t factor) { return word * factor; }
 
 // As reduce(). GCC takes `mul` for it and moves what is in its two registers out of the way and back; `mulx` needs one of them.
 TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t places) {
@@ -57,25 +61,39 @@ TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t pl
 #endif
 }
 
-// A bucket, and the bits of the word that follow those which chose it.
-struct first_bucket {
-  std::uint64_t bucket;
-  std::uint64_t rest;
-};
-TAMIS_INLINE first_bucket reduce_with_rest(std::uint64_t fraction, std::uint64_t places) {
-#if TAMIS_HAS_AVX2
-  first_bucket made;
-  asm("mulx %2, %1, %0" : "=r"(made.bucket), "=r"(made.rest) : "rm"(fraction), "d"(places));
-  return made;
-#else
-  const wide_product product = multiply_wide(fraction, places);
-  return {product.high, product.low};
+#if TAMIS_HAS_AVX512
+TAMIS_INLINE eight_words multiply_short(eight_words words, std::uint64_t factor) {
+  return multiply_halves(words, same_eight(factor));
+}
+TAMIS_INLINE eight_words short_reduce(eight_words fractions, std::uint64_t places) { return reduce_eight(fractions, places); }
 #endif
+
+// A fingerprint's hash, to be reduced to a range. Not linear in the fingerprint: with f·C instead, the sums and differences of
+// additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95).
+// The square of a product with a short constant: two multiplications, and nothing to load.
+template <class Word>
+TAMIS_INLINE constexpr Word fingerprint_hash(Word fingerprint) {
+  const Word product = multiply_short(fingerprint, 0x6a09'e667);
+  return product * product;
 }
 
-// Uniform over 1 to 2^width - 1: 0 means empty.
-TAMIS_INLINE std::uint64_t nonzero_fingerprint(std::uint64_t fraction, std::uint64_t largest) {
-  return 1 + short_reduce(fraction, largest);
+template <class Word>
+struct first_bucket {
+  Word bucket;
+  Word fraction;  // 32 bits
+};
+
+// Uniform over 1 to 2^f - 1 = `largest`: 0 means empty. Width is f if it is known at compile time.
+template <unsigned Width, class Word>
+TAMIS_INLINE Word nonzero_fingerprint(Word fraction, std::uint64_t largest) {
+#if TAMIS_HAS_AVX2
+  // Compilers prefer three instructions and a register.
+  if constexpr (Width != dynamic_width && std::is_same_v<Word, std::uint64_t>) {
+    asm("imul %2, %1, %0" : "=r"(fraction) : "r"(fraction), "i"((1 << Width) - 1) : "cc");
+    return 1 + (fraction >> 32);
+  }
+#endif
+  return 1 + (multiply_short(fraction, largest) >> 32);
 }
 
 template <class Addressing>
@@ -137,7 +155,8 @@ class cuckoo_filter {
   std::uint64_t keys() const { return keys_; }  // each occupies one slot
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    return cuckoo_rate(static_cast<double>(table_.count()), table_.width(), static_cast<double>(keys_));
+    const std::uint64_t told_apart = std::min(table_.count(), Addressing::most_told_apart);
+    return cuckoo_rate(static_cast<double>(told_apart), table_.width(), static_cast<double>(keys_));
   }
   memory_bits bits() const { return {table_.bits()}; }
   option_list settings() const { return {{"fingerprint", std::to_string(table_.width())}}; }
@@ -145,18 +164,23 @@ class cuckoo_filter {
   std::uint64_t slots() const { return table_.slots(); }
 
   // Batches (batch/pipeline.hpp): the width is chosen once, and a probe is found, prefetched and tested in separate steps.
-  struct probe {
-    std::uint64_t first;
-    std::uint64_t second;
-    std::uint64_t fingerprint;
+  template <class Word>
+  struct probe_of {
+    Word first;
+    Word second;
+    Word fingerprint;
   };
+  using probe = probe_of<std::uint64_t>;
+
   template <class Table>
   struct view {
-    TAMIS_INLINE probe locate(digest d) const {
-      const first_bucket first = addressing.first(d.high);
-      const std::uint64_t fingerprint = nonzero_fingerprint(first.rest, table.lanes().slot_mask());
-      return {first.bucket, addressing.second(first.bucket, fingerprint), fingerprint};
+    template <class Word>
+    TAMIS_INLINE probe_of<Word> locate_word(Word word) const {
+      const auto [bucket, fraction] = addressing.first(word);
+      const Word fingerprint = nonzero_fingerprint<Table::lanes_type::fixed_width>(fraction, table.lanes().slot_mask());
+      return {bucket, addressing.second(bucket, fingerprint), fingerprint};
     }
+    TAMIS_INLINE probe locate(digest d) const { return locate_word(d.high); }
     TAMIS_INLINE void prefetch(const probe& p) const {
       table.prefetch(p.first);
       table.prefetch(p.second);
@@ -165,15 +189,28 @@ class cuckoo_filter {
     // No branch after the first bucket: it would be mispredicted for half of the keys that are in.
     TAMIS_INLINE bool test(const probe& p) const { return pair(p).any_equal(p.fingerprint); }
 
+#if TAMIS_HAS_AVX512
+    // The same for eight keys, without prefetching.
+    static constexpr bool has_eights = has_eight_pairs<Table> && requires(const Addressing& places, eight_words words) {
+      places.second(places.first(words).bucket, words);
+    };
+    TAMIS_INLINE probe_of<eight_words> locate(eight_words words) const requires has_eights { return locate_word(words); }
+    TAMIS_INLINE unsigned test(const probe_of<eight_words>& p) const requires has_eights {
+      return eight_pairs<Table>(table, p.first, p.second).any_equal(p.fingerprint);
+    }
+    TAMIS_INLINE bool eights_pay() const { return is_near; }
+#endif
+
     Table table;
     const Addressing& addressing;
+    bool is_near = false;  // the table is so small that nothing has to be asked for ahead
   };
-  template <class Table, class A>
-  view(Table, A) -> view<Table>;
+  template <class Table, class... More>
+  view(Table, More...) -> view<Table>;
 
   template <class Use>
   void with_view(Use use) const {
-    table_.with_access([&](const auto& table) { use(view{table, addressing_}); });
+    table_.with_access([&](const auto& table) { use(view{table, addressing_, !is_far()}); });
   }
 
   // The same for batches of inserts and erases.
@@ -243,7 +280,8 @@ class cuckoo_filter {
 
  private:
   // Searches are frequent, and what they read is far away: only then does looking ahead for them pay.
-  TAMIS_INLINE bool searches_wait() const { return keys_ > table_.slots() / 4 * 3 && table_.bits() > far_bits; }
+  TAMIS_INLINE bool searches_wait() const { return keys_ > table_.slots() / 4 * 3 && is_far(); }
+  TAMIS_INLINE bool is_far() const { return table_.bits() > far_bits; }
   static constexpr std::uint64_t far_bits = std::uint64_t{8} << 22;  // 4 MiB
 
   friend stored_access;

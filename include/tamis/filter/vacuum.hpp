@@ -29,7 +29,7 @@ class chunk_addressing {
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
       .options = cuckoo_options,
-      .version = 2,  // 1 took fingerprints from the digest's second word
+      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
   };
 
   static std::uint64_t allowed(std::uint64_t m) {
@@ -43,7 +43,10 @@ class chunk_addressing {
     for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = vacuum_chunk(m, i) - 1;
   }
 
-  TAMIS_INLINE first_bucket first(std::uint64_t word) const { return reduce_with_rest(word, buckets_); }
+  static constexpr std::uint64_t most_told_apart = std::uint64_t{1} << 32;  // the upper half of the word
+  TAMIS_INLINE first_bucket<std::uint64_t> first(std::uint64_t word) const {
+    return {short_reduce(word, buckets_), word & 0xffff'ffffu};
+  }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     return alternate(first, fingerprint);
   }

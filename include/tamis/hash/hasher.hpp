@@ -57,6 +57,11 @@ class hasher {
   hash_family family() const { return family_; }
   hash_identity identity() const;
 
+  // What eight integers at once need of `fast` (hash/eight_words.hpp).
+  std::uint64_t bitflip() const { return bitflip_; }
+  static constexpr std::uint64_t first_factor = 0x9e3779b185ebca87u + (8 << 2);
+  static constexpr std::uint64_t second_factor = 0x165667919e3779f9u;
+
  private:
   // XXH3-128 of eight bytes, written out because the library's own goes through a length test and a call.
   static constexpr std::uint64_t secret_16_to_32 = 0xc4f023344dc994acu;  // XXH3's default secret, words 2 and 3, xored
@@ -64,14 +69,14 @@ class hasher {
     return secret_16_to_32 + (seed ^ (std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32));
   }
   TAMIS_INLINE static constexpr digest fast_word(std::uint64_t word, std::uint64_t bitflip) {
-    auto [high, low] = multiply_wide(word ^ bitflip, 0x9e3779b185ebca87u + (8 << 2));
+    auto [high, low] = multiply_wide(word ^ bitflip, first_factor);
     high += low << 1;
     low ^= high >> 3;
     low ^= low >> 35;
     low *= 0x9fb21c651e98df25u;
     low ^= low >> 28;
     high ^= high >> 37;
-    high *= 0x165667919e3779f9u;
+    high *= second_factor;
     high ^= high >> 32;
     return {high, low};
   }

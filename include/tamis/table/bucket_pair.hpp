@@ -102,8 +102,8 @@ class vector_pair {
     if constexpr (Width == 8) {
       return _mm_insert_epi32(_mm_cvtsi32_si128(detail::load_as<int>(first)), detail::load_as<int>(second), 1);
     } else {
-      const __m128d low = _mm_castsi128_pd(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(first)));
-      const __m128i both = _mm_castpd_si128(_mm_loadh_pd(low, reinterpret_cast<const double*>(second)));
+      // Not _mm_loadh_pd: GCC takes it for a write, and would read a filter's fields again after every lookup of a loop.
+      const __m128i both = _mm_set_epi64x(detail::load_as<long long>(second), detail::load_as<long long>(first));
       if constexpr (Width == 16) return both;
 #if TAMIS_HAS_AVX512
       // Each lane gets 16 bits from where its slot begins. Those above the slot are the next one's.

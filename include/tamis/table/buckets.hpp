@@ -259,7 +259,8 @@ using usual_access = bucket_access<Byte, slot_lanes<std::uint64_t, Width>>;
 // comparisons, which costs every lookup seven instructions.
 template <class Byte, class Use, class... Args>
 TAMIS_INLINE auto with_bucket_access(Byte* bytes, unsigned width, Use use, Args... args) {
-  if (width == 12) return use(usual_access<12, Byte>(bytes, 12), args...);
+  if (width == 12) [[likely]]
+    return use(usual_access<12, Byte>(bytes, 12), args...);
   if (width == 16) return use(usual_access<16, Byte>(bytes, 16), args...);
   if (width == 8) return use(usual_access<8, Byte>(bytes, 8), args...);
   return with_unusual_width(bytes, width, use, args...);

@@ -1,0 +1,100 @@
+#pragma once
+
+// Eight words of 64 bits in one register, one key each: what batches of lookups compute with where there is AVX-512. +, &, <<
+// and so on are the compiler's; a formula that is a template of its word then serves one key and eight. Elsewhere this header
+// is empty.
+
+#include "tamis/hash/hasher.hpp"
+
+#if TAMIS_HAS_AVX512
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace tamis::inline TAMIS_LEVEL {
+
+inline constexpr std::size_t eight = 8;
+using eight_words [[gnu::vector_size(64)]] = std::uint64_t;
+
+namespace detail {
+
+// All lanes, in the masked forms of intrinsics: GCC 12 warns of the others' undefined operand. No instruction has a mask then.
+inline constexpr __mmask8 all_eight = 0xff;
+
+TAMIS_INLINE __m512i vector_of(eight_words words) { return reinterpret_cast<__m512i>(words); }
+TAMIS_INLINE eight_words words_of(__m512i vector) { return reinterpret_cast<eight_words>(vector); }
+
+}  // namespace detail
+
+TAMIS_INLINE eight_words load_eight(const void* from) {
+  eight_words loaded;
+  std::memcpy(&loaded, from, sizeof loaded);
+  return loaded;
+}
+TAMIS_INLINE eight_words same_eight(std::uint64_t word) { return eight_words{} + word; }
+
+// The product of the lower halves.
+TAMIS_INLINE eight_words multiply_halves(eight_words a, eight_words b) {
+  return detail::words_of(_mm512_maskz_mul_epu32(detail::all_eight, detail::vector_of(a), detail::vector_of(b)));
+}
+
+struct eight_wide_products {
+  eight_words high;
+  eight_words low;
+};
+TAMIS_INLINE eight_wide_products multiply_eight_wide(eight_words a, std::uint64_t b) {
+  constexpr std::uint64_t low_half = 0xffff'ffffu;
+  const eight_words b_low = same_eight(b & low_half);
+  const eight_words b_high = same_eight(b >> 32);
+  const eight_words low = multiply_halves(a, b_low);
+  // No sum overflows: a product of halves is at most 2^64 - 2^33 + 1.
+  const eight_words middle = multiply_halves(a >> 32, b_low) + (low >> 32);
+  const eight_words other = multiply_halves(a, b_high) + (middle & low_half);
+  return {multiply_halves(a >> 32, b_high) + (middle >> 32) + (other >> 32), other << 32 | (low & low_half)};
+}
+// As reduce() of hash/place.hpp.
+TAMIS_INLINE eight_words reduce_eight(eight_words fractions, std::uint64_t places) {
+  if (places >> 32 != 0) return multiply_eight_wide(fractions, places).high;
+  const eight_words factor = same_eight(places);
+  return (multiply_halves(fractions >> 32, factor) + (multiply_halves(fractions, factor) >> 32)) >> 32;
+}
+
+// The first words of eight digests that are at hand,
+TAMIS_INLINE eight_words first_words(const digest* digests) {
+  const eight_words even{0, 2, 4, 6, 8, 10, 12, 14};
+  const __m512i lower = detail::vector_of(load_eight(digests));
+  const __m512i upper = detail::vector_of(load_eight(digests + eight / 2));
+  return detail::words_of(_mm512_permutex2var_epi64(lower, detail::vector_of(even), upper));
+}
+// of eight keys that become digests one by one,
+template <class Key>
+TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
+  eight_words words;
+  for (std::size_t i = 0; i < eight; ++i) words[i] = hash(keys[i]).high;
+  return words;
+}
+// and of eight integers, which are hashed together. The same as hasher::fast_word.
+template <integer_key Key>
+TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
+  eight_words words;
+  if (hash.family() != hash_family::fast) {
+    for (std::size_t i = 0; i < eight; ++i) words[i] = hash(keys[i]).high;
+    return words;
+  }
+  if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
+    words = load_eight(keys);
+  } else {
+    for (std::size_t i = 0; i < eight; ++i) words[i] = static_cast<std::uint64_t>(keys[i]);
+  }
+  const auto [high, low] = multiply_eight_wide(words ^ hash.bitflip(), hasher::first_factor);
+  words = high + (low << 1);
+  words ^= words >> 37;
+  words *= hasher::second_factor;
+  return words ^ words >> 32;
+}
+
+}  // namespace tamis::inline TAMIS_LEVEL
+
+#endif
