@@ -66,8 +66,8 @@ class textbook_quotient {
 
   static std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << (i % 64); }
   parts fingerprint(digest d) const {
-    const placed p = place_of(d, quotients_);
-    return {p.place, static_cast<Remainder>(p.rest.high >> (64 - 8 * sizeof(Remainder)))};
+    const word_placed p = place_of_word(d.high, quotients_);
+    return {p.place, static_cast<Remainder>(p.rest >> (64 - 8 * sizeof(Remainder)))};
   }
   bool occupied(std::uint64_t quotient) const { return (blocks_[quotient / 64].occupied & bit(quotient)) != 0; }
   bool runend(std::uint64_t slot) const { return (blocks_[slot / 64].runends & bit(slot)) != 0; }

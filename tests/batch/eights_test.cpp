@@ -148,12 +148,12 @@ TYPED_TEST(eights, large_tables) {
 TEST(eight_words, places_are_those_of_one_word) {
   random_source random(seed);
   for (int round = 0; round < 10000; ++round) {
-    std::uint64_t fractions[eight];
+    std::uint64_t fractions[keys_at_once];
     for (std::uint64_t& fraction : fractions) fraction = round % 10 == 0 ? ~random.below(3) : random();
     const std::uint64_t places = round % 7 == 0 ? ~random.below(3) : random() >> random.below(64);
     const eight_words reduced = reduce_eight(load_eight(fractions), places);
     const eight_wide_products products = multiply_eight_wide(load_eight(fractions), places);
-    for (std::size_t i = 0; i < eight; ++i) {
+    for (std::size_t i = 0; i < keys_at_once; ++i) {
       const wide_product expected = multiply_wide(fractions[i], places);
       ASSERT_EQ(reduced[i], expected.high);
       ASSERT_EQ(products.high[i], expected.high);

@@ -76,13 +76,13 @@ TAMIS_INLINE void probe_all(const View view, std::size_t size, DigestAt digest_a
 template <class View, class Keys>
 TAMIS_INLINE void probe_eights(const View view, std::size_t size, const Keys& keys, bool* out) {
   std::array<eight_words, 8> words;
-  const std::size_t last = size / eight * eight;
-  for (std::size_t first = 0; first < last; first += words.size() * eight) {
-    const std::size_t eights = std::min(words.size(), (last - first) / eight);
-    for (std::size_t i = 0; i < eights; ++i) words[i] = keys.first_words(first + i * eight);
+  const std::size_t last = size / keys_at_once * keys_at_once;
+  for (std::size_t first = 0; first < last; first += words.size() * keys_at_once) {
+    const std::size_t eights = std::min(words.size(), (last - first) / keys_at_once);
+    for (std::size_t i = 0; i < eights; ++i) words[i] = keys.first_words(first + i * keys_at_once);
     for (std::size_t i = 0; i < eights; ++i) {
       const std::uint64_t answers = _pdep_u64(view.test(view.locate(words[i])), 0x0101'0101'0101'0101);  // a byte for each bit
-      std::memcpy(out + first + i * eight, &answers, sizeof answers);
+      std::memcpy(out + first + i * keys_at_once, &answers, sizeof answers);
     }
   }
   for (std::size_t i = last; i < size; ++i) out[i] = view.test(view.locate(keys[i]));

@@ -15,7 +15,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-inline constexpr std::size_t eight = 8;
+inline constexpr std::size_t keys_at_once = 8;
 using eight_words [[gnu::vector_size(64)]] = std::uint64_t;
 
 namespace detail {
@@ -65,14 +65,14 @@ TAMIS_INLINE eight_words reduce_eight(eight_words fractions, std::uint64_t place
 TAMIS_INLINE eight_words first_words(const digest* digests) {
   const eight_words even{0, 2, 4, 6, 8, 10, 12, 14};
   const __m512i lower = detail::vector_of(load_eight(digests));
-  const __m512i upper = detail::vector_of(load_eight(digests + eight / 2));
+  const __m512i upper = detail::vector_of(load_eight(digests + keys_at_once / 2));
   return detail::words_of(_mm512_permutex2var_epi64(lower, detail::vector_of(even), upper));
 }
 // of eight keys that become digests one by one,
 template <class Key>
 TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
   eight_words words;
-  for (std::size_t i = 0; i < eight; ++i) words[i] = hash(keys[i]).high;
+  for (std::size_t i = 0; i < keys_at_once; ++i) words[i] = hash(keys[i]).high;
   return words;
 }
 // and of eight integers, which are hashed together. The same as hasher::fast_word.
@@ -80,13 +80,13 @@ template <integer_key Key>
 TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
   eight_words words;
   if (hash.family() != hash_family::fast) {
-    for (std::size_t i = 0; i < eight; ++i) words[i] = hash(keys[i]).high;
+    for (std::size_t i = 0; i < keys_at_once; ++i) words[i] = hash(keys[i]).high;
     return words;
   }
   if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
     words = load_eight(keys);
   } else {
-    for (std::size_t i = 0; i < eight; ++i) words[i] = static_cast<std::uint64_t>(keys[i]);
+    for (std::size_t i = 0; i < keys_at_once; ++i) words[i] = static_cast<std::uint64_t>(keys[i]);
   }
   const auto [high, low] = multiply_eight_wide(words ^ hash.bitflip(), hasher::first_factor);
   words = high + (low << 1);
