@@ -228,6 +228,65 @@ TEST(evergreen, contracts_after_erasing) {
   EXPECT_TRUE(has_all(f, in));
 }
 
+// Three keys whose entries have seven bits, in segments of depth 12: every segment below those bits has a copy of the entries.
+struct copied_entries {
+  evergreen f = make(40, {{"fingerprint", "1"}, {"segment", "64"}, {"fingerprints", "fixed"}});
+  multiset_remote stored;
+
+  copied_entries() {
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const digest d{mix64(seed), mix64(i)};
+      f.insert(d);
+      stored.insert(d);
+    }
+    for (int i = 0; i < 12; ++i) f.expand().value();
+  }
+  static constexpr std::uint64_t copies = 3 * 31;
+  // Another stream that begins with the seven bits.
+  static digest like_them(unsigned shared) { return {mix64(seed) ^ std::uint64_t{1} << (63 - shared), 0}; }
+};
+TEST(evergreen, copies_that_splits_made_are_no_keys) {
+  copied_entries world;
+  evergreen& f = world.f;
+  EXPECT_EQ(f.keys(), 3u);
+  EXPECT_EQ(f.copies(), world.copies);
+  EXPECT_GT(f.contract(), 0u);  // adds the copies up
+  EXPECT_EQ(f.keys(), 3u);
+  EXPECT_EQ(f.copies(), world.copies);
+  ASSERT_EQ(f.adapt(world.like_them(8), world.stored), adapt_result::fixed);
+  EXPECT_EQ(f.keys(), 3u);
+  EXPECT_EQ(f.copies(), 0u);
+  EXPECT_TRUE(has_all(f, std::vector<digest>(world.stored.begin(), world.stored.end())));
+}
+TEST(evergreen, copies_are_told_from_keys_after_merging) {
+  copied_entries world;
+  const evergreen other = world.f;
+  ASSERT_TRUE(world.f.merge(other).ok());
+  EXPECT_EQ(world.f.keys(), 6u);
+  EXPECT_EQ(world.f.copies(), 2 * world.copies);
+}
+TEST(evergreen, copies_that_are_left_can_be_erased) {
+  copied_entries world;
+  for (const digest d : world.stored) ASSERT_EQ(world.f.erase(d), erase_result::erased);
+  EXPECT_EQ(world.f.keys(), 0u);
+  EXPECT_EQ(world.f.copies(), world.copies);
+  EXPECT_EQ(world.f.erase(world.like_them(8)), erase_result::erased);
+  EXPECT_EQ(world.f.keys(), 0u);
+  EXPECT_EQ(world.f.copies(), world.copies - 1);
+}
+// Where a key went in twice and there are copies as well, the count is too high rather than too low.
+TEST(evergreen, what_adapt_drops_is_taken_for_copies_first) {
+  copied_entries world;
+  const digest twice{~mix64(seed), 0};
+  world.f.insert(twice);
+  world.f.insert(twice);
+  world.stored.insert(twice);
+  const digest like_it{twice.high ^ 1, 0};  // the entries have 19 bits
+  ASSERT_EQ(world.f.adapt(like_it, world.stored), adapt_result::fixed);
+  EXPECT_EQ(world.f.keys(), 5u);
+  EXPECT_EQ(world.f.copies(), world.copies - 1);
+}
+
 TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
   double worst[2] = {0, 0};
   for (const bool flat : {false, true}) {
@@ -246,20 +305,21 @@ TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
   EXPECT_LT(worst[1], 0.85 * worst[0]);
 }
 
-// Is a file accepted whose one segment has so many cells, and so many slots behind them?
-::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare) {
+// Is a file accepted whose one segment has so many cells, so many slots behind them, and no entry?
+::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare, std::uint64_t keys = 0) {
   std::vector<prefix_segment> roots;
   roots.push_back(prefix_segment::make({0, cell_bits, 8}, spare).value());
   memory_sink sink;
   writer out(sink);
-  out(std::uint64_t{0}, std::uint32_t{cell_bits}, std::uint32_t{8}, std::uint32_t{90}, std::uint32_t{2},
-      evergreen::fingerprints::fixed, prefix_forest(stream_places::even(1), cell_bits, std::move(roots)));
+  out(keys, std::uint32_t{cell_bits}, std::uint32_t{8}, std::uint32_t{90}, std::uint32_t{2}, evergreen::fingerprints::fixed,
+      prefix_forest(stream_places::even(1), cell_bits, std::move(roots)));
   out.finish().value();
   memory_source source(sink.bytes());
   reader in(source);
   evergreen f = stored_access::blank<evergreen>();
   in(f);
-  return (in.ok() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure()) << in.state().message();
+  if (in.ok()) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << in.state().message();
 }
 TEST(evergreen, files_with_segments_too_small_to_split_are_refused) {
   EXPECT_FALSE(is_loaded(0, 64));
@@ -272,6 +332,7 @@ TEST(evergreen, files_with_segments_without_spare_slots_are_refused) {
   EXPECT_FALSE(is_loaded(12, 0));
   EXPECT_TRUE(is_loaded(6, 1));
 }
+TEST(evergreen, files_with_more_keys_than_entries_are_refused) { EXPECT_FALSE(is_loaded(6, 64, 1)); }
 
 }  // namespace
 }  // namespace tamis::test

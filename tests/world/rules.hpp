@@ -26,6 +26,15 @@ inline const std::vector<std::pair<std::string, world_rules>>& all_rules() {
       made.emplace_back(f + "_flat",
                         world_rules{.fingerprint = fingerprint, .sometimes = true, .contracts = true, .flat = true});
     }
+    // Where splits copy entries.
+    for (const unsigned fingerprint : {1u, 2u}) {
+      const std::string f = "F" + std::to_string(fingerprint);
+      const world_rules deep{.fingerprint = fingerprint, .with_remote = false, .contracts = true, .deep = true, .merges = true};
+      made.emplace_back(f + "_deep", deep);
+      world_rules strays = deep;
+      strays.with_remote = strays.sometimes = strays.strays = true;
+      made.emplace_back(f + "_deep_strays", strays);
+    }
     // Slots of nine and ten bits, which lie in memory in other ways.
     made.emplace_back("F8_remote", world_rules{.fingerprint = 8});
     made.emplace_back("F8_alone", world_rules{.fingerprint = 8, .with_remote = false, .contracts = true});

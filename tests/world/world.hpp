@@ -23,29 +23,29 @@ enum class surplus { none, unowned, allowed };
 
 // None if the invariant holds, else what is wrong.
 inline std::optional<std::string> broken_invariant(const evergreen& f, const multiset_remote& truth, surplus more) {
-  std::vector<stream_prefix> entries;
-  f.for_each([&](const stream_prefix& p, std::uint64_t count) { entries.insert(entries.end(), count, p); });
-  std::vector<std::pair<std::uint64_t, uint128>> keys;
+  const segment_directory& segments = f.forest().segments();
+  std::map<std::uint64_t, std::vector<uint128>> streams;  // of every segment's keys
   for (const digest d : truth) {
-    const stream_places::position p = f.forest().places().stream_of(d);
-    keys.emplace_back(p.root, p.stream);
+    streams[segments.first_place(f.forest().locate(d).at)].push_back(f.forest().places().stream_of(d).stream);
     if (!f.contains(d)) return "a key is lost";
     if (f.count(d) < truth.count(d)) return "a key is counted too rarely";
   }
-  // The truth and the entries lie in the order of the roots, but for elders that cover more than their segment.
-  for (auto key = keys.begin(), entry = keys.begin(); key != keys.end(); key = entry) {
-    std::vector<uint128> streams;
-    for (; entry != keys.end() && entry->first == key->first; ++entry) streams.push_back(entry->second);
-    std::vector<stream_prefix> of_root;
-    std::copy_if(entries.begin(), entries.end(), std::back_inserter(of_root),
-                 [&](const stream_prefix& p) { return p.root == key->first; });
-    if (!std::is_sorted(streams.begin(), streams.end())) return "streams are not in the order of digests";
-    if (pair_longest_first(of_root, streams).keys_left != 0) return "keys cannot be paired with entries";
-  }
-  const std::string numbers = std::to_string(entries.size()) + " entries and " + std::to_string(f.keys()) + " keys, not " +
-                              std::to_string(truth.size());
-  if (more == surplus::none && entries.size() != truth.size()) return numbers;
-  if (more == surplus::allowed ? f.keys() > entries.size() : f.keys() != truth.size()) return numbers;
+  std::uint64_t all_entries = 0;
+  std::optional<std::string> unpaired;
+  segments.for_each([&](std::uint64_t at, const prefix_segment&) {
+    std::vector<stream_prefix> entries;
+    f.forest().for_each_in(at, [&](const stream_prefix& p, std::uint64_t count) { entries.insert(entries.end(), count, p); });
+    all_entries += entries.size();
+    const std::vector<uint128>& keys = streams[at];
+    if (!std::is_sorted(keys.begin(), keys.end())) unpaired = "streams are not in the order of digests";
+    if (pair_longest_first(entries, keys).keys_left != 0) unpaired = "keys cannot be paired with entries";
+  });
+  if (unpaired) return unpaired;
+  const std::string numbers =
+      std::to_string(all_entries) + " entries and " + std::to_string(f.keys()) + " keys, not " + std::to_string(truth.size());
+  if (more == surplus::none && all_entries != truth.size()) return numbers;
+  if (more == surplus::allowed ? f.keys() < truth.size() : f.keys() != truth.size()) return numbers;
+  if (f.keys() + f.copies() != all_entries) return numbers + ", and " + std::to_string(f.copies()) + " copies";
   status sound = f.forest().validate();
   if (sound.ok()) sound = f.forest().segments().validate();
   f.forest().segments().for_each([&](std::uint64_t, const prefix_segment& segment) {
@@ -64,6 +64,8 @@ struct world_rules {
   bool strays = false;       // sometimes the filter gets a key that the store has already
   bool contracts = false;    // segments are joined, too
   bool flat = false;
+  bool deep = false;    // all keys share their first bits, and segments become deeper than old entries are long
+  bool merges = false;  // keys also come in other filters
   std::size_t most_keys = 120;
 };
 
@@ -103,6 +105,11 @@ class world {
     } else if (kind < 94) {
       name = "rejuvenate all";
       if (rules_.with_remote) filter_.rejuvenate_all(truth_, static_cast<unsigned>(random_.below(3)));
+    } else if (kind < 95 && rules_.deep) {
+      name = "surge";
+      may_accept_more = true;
+      without_remote_ = true;
+      if (!surge(filter_)) return "a key could not be erased";
     } else if (kind < 95) {
       name = "expand";
       if (filter_.forest().segments().segments() < 16) static_cast<void>(filter_.expand());
@@ -113,12 +120,17 @@ class world {
     } else if (kind < 98) {
       name = "save and load";
       if (const auto wrong = save_and_load()) return wrong;
+    } else if (kind < 99 && rules_.merges) {
+      name = "merge";
+      may_accept_more = true;
+      merge();
     } else {
       name = "ask";
       const digest d = pool_[random_.below(pool_.size())];
       if (truth_.contains(d) && !filter_.contains(d)) return "a key is lost";
     }
     ++tally_[name];
+    if (filter_.copies() != 0) ++tally_["with copies"];
     const surplus more = rules_.strays ? surplus::allowed : without_remote_ ? surplus::unowned : surplus::none;
     if (auto wrong = broken_invariant(filter_, truth_, more)) return name + ": " + *wrong;
     const double before = std::exchange(accepted_, filter_.expected_fpr());
@@ -132,15 +144,18 @@ class world {
                               .fpr = 0.5,
                               .options = {{"fingerprint", std::to_string(rules.fingerprint)},
                                           {"segment", "64"},
+                                          {"fingerprints", rules.deep ? "fixed" : "auto"},
                                           {"growth", rules.flat ? "flat" : "even"},
                                           {"generations", "1"}}})
         .value();
   }
 
-  // A stream that follows one of four trunks for a while.
+  // A stream that follows one of four trunks for a while, or the only one there is for longer.
   digest draw() {
-    const std::uint64_t trunk = mix64(random_.below(4) + 1);
-    const auto shared = static_cast<unsigned>(random_.below(20));
+    const std::uint64_t trunk = mix64(random_.below(rules_.deep ? 1 : 4) + 1);
+    return on_trunk(trunk, static_cast<unsigned>(rules_.deep ? 7 + random_.below(10) : random_.below(20)));
+  }
+  digest on_trunk(std::uint64_t trunk, unsigned shared) {
     const digest own{random_(), random_()};
     const std::uint64_t mask = shared == 0 ? 0 : ~std::uint64_t{0} << (64 - shared);
     return {(trunk & mask) | (own.high & ~mask), own.low};
@@ -170,6 +185,35 @@ class world {
     const digest d = some_key();
     truth_.erase_one(d);
     return filter_.erase(d) == erase_result::erased;
+  }
+
+  // Many keys come and go, so that one segment after the other on the trunk's way splits: old entries have no bit for that.
+  bool surge(evergreen& f) {
+    constexpr std::uint64_t fill_a_segment = 64;
+    std::vector<digest> in;
+    for (std::uint64_t left = random_.below(14 * fill_a_segment); left != 0; --left) {
+      in.push_back(on_trunk(mix64(1), static_cast<unsigned>(in.size() / fill_a_segment)));
+      if (f.insert(in.back()) != insert_result::inserted) {
+        in.pop_back();
+        break;
+      }
+    }
+    return std::all_of(in.begin(), in.end(), [&](digest d) { return f.erase(d) == erase_result::erased; });
+  }
+
+  // A few keys from a filter that has grown by itself.
+  void merge() {
+    evergreen other = make(rules_);
+    multiset_remote both = truth_;
+    for (std::uint64_t i = random_.below(6); i-- > 0;) {
+      const digest d = pool_[random_.below(pool_.size())];
+      if (other.insert(d) == insert_result::inserted) both.insert(d);
+    }
+    for (std::uint64_t i = random_.below(5); i-- > 0;) static_cast<void>(other.expand());
+    if (random_.chance(0.5)) surge(other);
+    without_remote_ = true;
+    const bool ask_remote = rules_.with_remote && random_.chance(0.5);
+    if ((ask_remote ? filter_.merge(other, both) : filter_.merge(other)).ok()) truth_ = std::move(both);
   }
 
   std::optional<std::string> adapt() {

@@ -20,6 +20,9 @@ TEST_P(small_world, keeps_the_invariant) {
       ASSERT_FALSE(wrong) << "operation " << i << ": " << *wrong;
     }
     EXPECT_GT(w.tally().at("fixed"), 20u);
+    if (GetParam().second.deep) {
+      EXPECT_GT(w.tally().at("with copies"), 200u);
+    }
   }
 }
 

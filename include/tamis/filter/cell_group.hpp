@@ -106,15 +106,16 @@ class cell_group {
     i.entry = prefix_entry::of(forest_->following(at_, stream), length);
     i.shift = 0;
   }
-  // Drops what nobody owns, and says how many keys had been counted for it. An elder over the whole segment may be a copy that
-  // a split made, and counts for none.
+  // Drops what nobody owns, and says how many entries that were.
   std::uint64_t drop_unpaired() {
     std::uint64_t dropped = 0;
     std::size_t kept = 0;
     for (const item& i : items_) {
-      const bool counted = i.shift < forest_->segments()[at_].cell_bits();
-      dropped += i.owner == nobody && counted ? i.entry.count : 0;
-      if (i.owner != nobody) items_[kept++] = i;
+      if (i.owner != nobody) {
+        items_[kept++] = i;
+      } else {
+        dropped += i.entry.count;
+      }
     }
     items_.shorten(kept);
     return dropped;

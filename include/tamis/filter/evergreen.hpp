@@ -14,6 +14,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -128,7 +129,12 @@ class evergreen {
   }
   const prefix_forest& forest() const { return forest_; }
 
+  // Keys that went in and were not erased: never less than there are. Those that went in twice count twice until adapt drops
+  // the second entry, and go on to do so if that is taken for a copy: see copies().
   std::uint64_t keys() const { return keys_; }
+  // Entries that splits made and no key is counted for: keys() and copies() are all entries. What adapt drops it takes for
+  // copies first, wherever those are, so that a key never goes uncounted.
+  std::uint64_t copies() const { return copies_; }
   // Keys at which all segments have reached their threshold: then the filter is about to grow.
   std::uint64_t capacity() const {
     std::uint64_t all = 0;
@@ -196,6 +202,12 @@ class evergreen {
   static void visit(Self& self, Archive& archive) {
     archive(self.keys_, self.first_cell_bits_, self.fingerprint_, self.threshold_, self.generations_, self.fingerprints_,
             self.forest_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (!archive.ok()) return;
+      const std::uint64_t entries = self.forest_.entries();
+      if (self.keys_ > entries) return archive.fail("it holds more keys than entries");
+      self.copies_ = entries - self.keys_;
+    }
   }
   status validate() const;
 
@@ -253,7 +265,11 @@ class evergreen {
   TAMIS_INLINE erase_result erase_at(const stream_places::found& place) {
     const address a = forest_.locate(place);
     if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
-    keys_ -= keys_ != 0;
+    if (keys_ != 0) [[likely]] {
+      --keys_;
+    } else {
+      --copies_;  // nothing was in, and a copy of what had been there looked like this key
+    }
     return erase_result::erased;
   }
 
@@ -269,7 +285,7 @@ class evergreen {
     const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
     return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));
   }
-  bool add(const stream_prefix& p, std::uint64_t count, unsigned place_bits);
+  bool add(const stream_prefix& p, std::uint64_t count, const stream_prefix& from, unsigned place_bits);
 
   friend stored_access;
   evergreen() = default;
@@ -282,6 +298,7 @@ class evergreen {
   fingerprints fingerprints_ = fingerprints::automatic;
   prefix_forest forest_;
   std::uint64_t missing_ = 0;
+  std::uint64_t copies_ = 0;  // not saved: it follows from the entries
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

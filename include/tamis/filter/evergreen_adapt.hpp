@@ -46,7 +46,10 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
       if (forest_.widen(a.at)) continue;  // no room for the runs at the segment's end
       return adapt_result::unfixable;
     }
-    keys_ -= std::min(keys_, dropped);
+    // No key is uncounted by this: either keys() stays, or it becomes the number of all entries, which every key has one of.
+    const std::uint64_t copies = std::min(copies_, dropped);
+    copies_ -= copies;
+    keys_ -= std::min(keys_, dropped - copies);
     return adapt_result::fixed;
   }
 }
@@ -82,7 +85,10 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
     group.renew(keys, f + 1 - std::min(generations_, f), fingerprint + 1);  // one bit of which goes into the place
     entries = group.entries();
   };
-  return forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve);
+  const std::uint64_t copied = forest_.copied_by_growth(at);
+  if (!forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve)) return false;
+  copies_ = prefix_segment::saturating_add(copies_, copied);
+  return true;
 }
 
 // A pass over a segment's blocks while it fills from half of its limit, where growth left it, to the limit. The rate that

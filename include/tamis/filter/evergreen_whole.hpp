@@ -105,7 +105,7 @@ inline status evergreen::merge(const evergreen& other) {
     };
     return error{"the two evergreen filters were made with different shapes: " + shape(*this) + ", and " + shape(other)};
   }
-  // Counts of copies are added up, also those of elders that several segments have.
+  // Counts of equal entries are added up.
   constexpr std::uint64_t most_keys = std::uint64_t{1} << 40;
   if (keys_ > most_keys || other.keys_ > most_keys) return error{"the two filters hold more keys than can be counted together"};
   // Into the larger one, so that most segments are at least as deep as those that come.
@@ -114,25 +114,31 @@ inline status evergreen::merge(const evergreen& other) {
   merged.threshold_ = threshold_, merged.generations_ = generations_, merged.fingerprints_ = fingerprints_;
   const evergreen& added = other_is_larger ? *this : other;
   bool fits = true;
-  added.forest_.segments().for_each([&](std::uint64_t at, const prefix_segment& from) {
-    added.forest_.for_each_in(
-        at, [&](const stream_prefix& p, std::uint64_t count) { fits = fits && merged.add(p, count, from.place_bits()); });
+  added.forest_.segments().for_each([&](std::uint64_t at, const prefix_segment& segment) {
+    const stream_prefix from = added.forest_.prefix_of(at);
+    added.forest_.for_each_in(at, [&](const stream_prefix& p, std::uint64_t count) {
+      fits = fits && merged.add(p, count, from, segment.place_bits());
+    });
   });
   if (!fits) return error{"the two filters together would need a directory that is too deep"};
   merged.keys_ = keys_ + other.keys_;
+  merged.copies_ = merged.forest_.entries() - merged.keys_;
   *this = std::move(merged);
   return {};
 }
 
-// An entry from elsewhere. Its segment first becomes as fine as the one it comes from, so that its bits fit as they did there.
-inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, unsigned place_bits) {
+// An entry of another filter's segment `from`. Its segment here first becomes as fine as that one, so that its bits fit as they
+// did there. An entry for more than `from` is added below `from` only: the segments beside it have copies of their own.
+inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, const stream_prefix& from, unsigned place_bits) {
   segment_directory& segments = forest_.segments();
+  const stream_prefix& longer = p.length < from.length ? from : p;
   while (true) {
-    const std::uint64_t path = segments.depth() == 0 ? 0 : static_cast<std::uint64_t>(p.bits >> (128 - segments.depth()));
+    const std::uint64_t path = segments.depth() == 0 ? 0 : static_cast<std::uint64_t>(longer.bits >> (128 - segments.depth()));
     std::uint64_t at = (p.root << segments.depth()) + path;
     prefix_segment& segment = segments[at];
     if (p.length < segment.depth()) {  // for every segment below it
-      const std::uint64_t last = at + (std::uint64_t{1} << (segments.depth() - p.length));
+      const bool only_here = longer.length >= segment.depth();
+      const std::uint64_t last = at + (only_here ? 1 : std::uint64_t{1} << (segments.depth() - longer.length));
       for (; at < last; at += segments.places_of(at)) {
         segments[at].add(elder_entry{0, segments[at].place_bits() - p.length, count});
         segments.refresh(at);
@@ -140,7 +146,7 @@ inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, unsigned
       return true;
     }
     if (segment.place_bits() < place_bits && grow(at, nullptr, nullptr)) continue;
-    const std::uint64_t cell = forest_.cell_of(at, p.bits);
+    const std::uint64_t cell = forest_.cell_of(at, longer.bits);
     if (p.length < segment.place_bits()) {
       const unsigned shift = segment.place_bits() - p.length;
       segment.add(elder_entry{cell >> shift, shift, count});
@@ -162,9 +168,6 @@ inline status evergreen::validate() const {
       generations_ > 16 || fingerprints_ > fingerprints::growing || first_cell_bits_ > forest_.segment_bits()) {
     return error{"its settings are out of range"};
   }
-  uint128 entries = 0;
-  forest_.for_each([&](const stream_prefix&, std::uint64_t count) { entries += count; });
-  if (keys_ > entries) return error{"it holds more keys than entries"};
   return {};
 }
 

@@ -98,6 +98,10 @@ class prefix_forest {
     }
     return true;
   }
+  // How many entries there will be more when it has grown: a split copies those that both halves need.
+  std::uint64_t copied_by_growth(std::uint64_t at) const {
+    return segments_[at].cell_bits() < segment_bits_ ? 0 : segments_[at].entries_for_all_cells();
+  }
   // Doubles the slots behind a segment's last cell, up to as many as it has cells.
   bool widen(std::uint64_t at) {
     constexpr std::uint64_t always_allowed = 1024;
@@ -161,6 +165,13 @@ class prefix_forest {
   template <class Visit>
   void for_each(Visit visit) const {
     segments_.for_each([&](std::uint64_t at, const prefix_segment&) { for_each_in(at, visit); });
+  }
+
+  // All entries, each as often as it counts; see prefix_segment::entries().
+  std::uint64_t entries() const {
+    std::uint64_t all = 0;
+    segments_.for_each([&](std::uint64_t, const prefix_segment& s) { all = prefix_segment::saturating_add(all, s.entries()); });
+    return all;
   }
 
   // The share of all digests that match an entry.

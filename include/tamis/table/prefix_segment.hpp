@@ -78,6 +78,24 @@ class prefix_segment {
   const std::vector<elder_entry>& elders() const { return elders_; }
   entry_code code() const { return entry_code(table_.width()); }
 
+  // All entries, each as often as it counts. Sums of counts end at the largest number: a file may have any counts.
+  std::uint64_t entries() const {
+    std::uint64_t all = is_plain_ ? used() : 0;
+    if (!is_plain_) {
+      const auto add = [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { all = saturating_add(all, e.count); };
+      table_.for_each_run([&](std::uint64_t, slot_range run) { for_each_entry(run, add); });
+    }
+    for (const elder_entry& e : elders_) all = saturating_add(all, e.count);
+    return all;
+  }
+  // Those for all of its cells or more. Either half of the segment may have their keys.
+  std::uint64_t entries_for_all_cells() const {
+    std::uint64_t all = 0;
+    for (const elder_entry& e : elders_) all = saturating_add(all, e.shift >= cell_bits_ ? e.count : 0);
+    return all;
+  }
+  static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
+
   // How far the caller's last pass over the segment has come; 0 after growth.
   std::uint32_t swept() const { return swept_; }
   void set_swept(std::uint32_t swept) { swept_ = swept; }
@@ -142,7 +160,7 @@ class prefix_segment {
     if (at == elders_.end()) {
       elders_.push_back(e);
     } else {
-      at->count += e.count;
+      at->count = saturating_add(at->count, e.count);
     }
   }
 
@@ -341,7 +359,6 @@ class prefix_segment {
   static constexpr unsigned long_run = 8;  // slots: below, looking for equal entries is not worth it
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
   TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const { return code().from_stored(table_.value(slot)); }
