@@ -305,10 +305,11 @@ TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
   EXPECT_LT(worst[1], 0.85 * worst[0]);
 }
 
-// Is a file accepted whose one segment has so many cells, so many slots behind them, and no entry?
-::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare, std::uint64_t keys = 0) {
+// Is a file accepted whose one segment has so many cells and slots behind them, and one entry that counts so much?
+::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare, std::uint64_t keys = 0, std::uint64_t count = 0) {
   std::vector<prefix_segment> roots;
   roots.push_back(prefix_segment::make({0, cell_bits, 8}, spare).value());
+  if (count != 0) EXPECT_TRUE(roots[0].add(1, prefix_entry::of(0, 8, count)));
   memory_sink sink;
   writer out(sink);
   out(keys, std::uint32_t{cell_bits}, std::uint32_t{8}, std::uint32_t{90}, std::uint32_t{2}, evergreen::fingerprints::fixed,
@@ -332,7 +333,17 @@ TEST(evergreen, files_with_segments_without_spare_slots_are_refused) {
   EXPECT_FALSE(is_loaded(12, 0));
   EXPECT_TRUE(is_loaded(6, 1));
 }
-TEST(evergreen, files_with_more_keys_than_entries_are_refused) { EXPECT_FALSE(is_loaded(6, 64, 1)); }
+TEST(evergreen, files_with_more_keys_than_entries_are_refused) {
+  EXPECT_FALSE(is_loaded(6, 64, 1));
+  EXPECT_FALSE(is_loaded(6, 64, 8, 7));
+  EXPECT_TRUE(is_loaded(6, 64, 7, 7));
+}
+// A count that overflows would become 0, and its keys be lost.
+TEST(evergreen, files_with_counts_that_may_overflow_are_refused) {
+  EXPECT_FALSE(is_loaded(6, 64, 0, ~std::uint64_t{0}));
+  EXPECT_FALSE(is_loaded(6, 64, 1, (std::uint64_t{1} << 62) + 1));
+  EXPECT_TRUE(is_loaded(6, 64, 1, std::uint64_t{1} << 62));
+}
 
 }  // namespace
 }  // namespace tamis::test

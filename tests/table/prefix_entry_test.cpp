@@ -79,6 +79,23 @@ TEST(entry_code, copies_take_the_shorter_form) {
   }
 }
 
+// Also where as many copies one by one would take more slots than a word can count.
+TEST(entry_code, huge_counts_take_few_slots) {
+  for (const unsigned width : {2u, 3u, 9u, 12u}) {
+    for (const unsigned length : {1u, 20u, 40u}) {
+      for (unsigned bit = 40; bit < 64; ++bit) {
+        slot_list slots;
+        const prefix_entry e = prefix_entry::of(~std::uint64_t{0}, length, std::uint64_t{1} << bit);
+        entry_code(width).append(e, slots);
+        ASSERT_LT(slots.size(), 256u) << width << ' ' << length << ' ' << bit;
+        const auto back = entry_code(width).parse([&](std::uint64_t i) { return slots[i]; }, 0, slots.size());
+        ASSERT_TRUE(back.has_value());
+        ASSERT_EQ(back->entry, e);
+      }
+    }
+  }
+}
+
 TEST(entry_code, slot_matches_as_its_entry_does) {
   random_source random(seed + 1);
   for (unsigned width = 2; width <= 57; ++width) {

@@ -206,6 +206,7 @@ class evergreen {
       if (!archive.ok()) return;
       const std::uint64_t entries = self.forest_.entries();
       if (self.keys_ > entries) return archive.fail("it holds more keys than entries");
+      if (entries > most_entries) return archive.fail("it holds more entries than can be counted");
       self.copies_ = entries - self.keys_;
     }
   }
@@ -217,7 +218,8 @@ class evergreen {
     return p.view->contains(p.place, [&p] { return p.beyond; });
   }
   using address = prefix_forest::address;
-  static constexpr unsigned adapt_percent = 95;  // adapt fills segments up to here before they grow
+  static constexpr std::uint64_t most_entries = std::uint64_t{1} << 62;  // so that no count ever overflows
+  static constexpr unsigned adapt_percent = 95;                          // adapt fills segments up to here before they grow
 
   std::uint64_t limit(unsigned cell_bits) const { return evergreen_limit(cell_bits, threshold_); }
   std::uint64_t adapt_limit(const prefix_segment& segment) const {

@@ -106,8 +106,10 @@ inline status evergreen::merge(const evergreen& other) {
     return error{"the two evergreen filters were made with different shapes: " + shape(*this) + ", and " + shape(other)};
   }
   // Counts of equal entries are added up.
-  constexpr std::uint64_t most_keys = std::uint64_t{1} << 40;
-  if (keys_ > most_keys || other.keys_ > most_keys) return error{"the two filters hold more keys than can be counted together"};
+  constexpr std::uint64_t most_merged = std::uint64_t{1} << 40;
+  if (keys_ + copies_ > most_merged || other.keys_ + other.copies_ > most_merged) {
+    return error{"the two filters hold more keys than can be counted together"};
+  }
   // Into the larger one, so that most segments are at least as deep as those that come.
   const bool other_is_larger = other.capacity() > capacity();
   evergreen merged = other_is_larger ? other : *this;

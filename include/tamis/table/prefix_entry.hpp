@@ -88,7 +88,8 @@ class entry_code {
   // Appends the slots of an entry, in the shorter of its two forms.
   void append(const prefix_entry& e, slot_list& slots) const {
     if (e.length >= width_) {
-      if (e.count == 1 || long_slots(e) < e.count * long_slots({e.bits, e.length, 1})) return append_long(e, slots);
+      // In the form that takes fewer slots: the one with a count, or one by one. Divided, for the product may not fit a word.
+      if (e.count == 1 || long_slots(e) / long_slots({e.bits, e.length, 1}) < e.count) return append_long(e, slots);
       for (std::uint64_t i = 0; i < e.count; ++i) append_long({e.bits, e.length, 1}, slots);
     } else if (e.count <= long_slots(e)) {
       slots.append(e.count, slot_of({e.bits, e.length, 1}));

@@ -286,7 +286,7 @@ class prefix_segment {
     std::size_t kept = 0;
     for (std::size_t i = 1; i < all.size(); ++i) {
       if (all[kept].same_prefix(all[i])) {
-        all[kept].count += all[i].count;
+        all[kept].count = saturating_add(all[kept].count, all[i].count);
       } else {
         all[++kept] = all[i];
       }
