@@ -35,6 +35,10 @@ TEST(balance, agrees_with_counting_bit_by_bit) {
       ASSERT_EQ(first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
       ASSERT_EQ(tamis::plain::first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
     }
+    std::uint64_t all = 0;
+    for (unsigned x = 0; x < 64; ++x) all |= std::uint64_t{bit_by_bit(a, b, x) == x} << x;
+    ASSERT_EQ(balanced(a, b), all) << std::hex << a << ' ' << b;
+    ASSERT_EQ(tamis::plain::balanced(a, b), all) << std::hex << a << ' ' << b;
   }
 }
 

@@ -436,34 +436,11 @@ TEST(rank_select, append_builds_what_inserts_build) {
       for (std::uint64_t i = 0; i < run->size(); ++i) built.set_value(run->first + i, values[i]);
     }
     EXPECT_EQ(built, tables.real);
-
-    plain_table by_pairs = plain_table::make(700, 300, 12).value();
-    end = 0;
-    for (std::uint64_t quotient = 0; quotient < 700; quotient += 2) {
-      const auto values_of = [&](std::uint64_t q) {
-        return tables.model.contains(q) ? tables.model[q] : std::vector<std::uint64_t>();
-      };
-      const std::vector<std::uint64_t> first = values_of(quotient);
-      const std::vector<std::uint64_t> next = values_of(quotient + 1);
-      if (first.empty() && next.empty()) continue;
-      const auto runs = by_pairs.append_two(quotient, first.size(), next.size(), end);
-      ASSERT_TRUE(runs.has_value());
-      for (std::uint64_t i = 0; i < first.size(); ++i) by_pairs.set_value(runs->first + i, first[i]);
-      for (std::uint64_t i = 0; i < next.size(); ++i) by_pairs.set_value(runs->next + i, next[i]);
-    }
-    EXPECT_EQ(by_pairs, tables.real);
   }
   plain_table full = plain_table::make(64, 0, 8).value();
   std::uint64_t end = 0;
   EXPECT_TRUE(full.append(3, 61, end).has_value());
   EXPECT_FALSE(full.append(4, 1, end).has_value());
-  EXPECT_FALSE(full.append_two(4, 1, 0, end).has_value() || full.append_two(4, 0, 1, end).has_value());
-  plain_table last = plain_table::make(64, 0, 8).value();
-  end = 0;
-  EXPECT_TRUE(last.append_two(60, 2, 0, end).has_value());
-  EXPECT_FALSE(last.append_two(62, 2, 1, end).has_value());
-  EXPECT_TRUE(last.append_two(62, 2, 0, end).has_value());
-  EXPECT_TRUE(last.validate().ok());
 }
 
 // Every single flipped bit of the metadata is either noticed or leaves a table that works.

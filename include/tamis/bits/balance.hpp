@@ -27,6 +27,16 @@ TAMIS_INLINE constexpr unsigned first_balanced(std::uint64_t a, std::uint64_t b,
   return word_bits;
 }
 
+TAMIS_INLINE constexpr std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t all = 0;
+  int more = 0;  // ones of `a` than of `b`, up to bit x
+  for (unsigned x = 0; x < word_bits; ++x) {
+    more += static_cast<int>(a >> x & 1) - static_cast<int>(b >> x & 1);
+    all |= static_cast<std::uint64_t>(more == 0) << x;
+  }
+  return all;
+}
+
 }  // namespace plain
 
 #if TAMIS_HAS_AVX2
@@ -50,15 +60,14 @@ TAMIS_INLINE __m256i running_sums(__m256i x) {
 }
 
 // All 64 running differences at once; no branch depends on how the runs lie.
-TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
+TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
   const __m256i low = running_sums(_mm256_sub_epi8(spread(b, 0), spread(a, 0)));
   const __m256i total = _mm256_shuffle_epi8(_mm256_permute4x64_epi64(low, 0xff), _mm256_set1_epi8(15));
   const __m256i high = _mm256_add_epi8(running_sums(_mm256_sub_epi8(spread(b, 1), spread(a, 1))), total);
   const auto zeros = [](__m256i x) {
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_setzero_si256())));
   };
-  const std::uint64_t balanced = zeros(low) | std::uint64_t{zeros(high)} << 32;
-  return static_cast<unsigned>(std::countr_zero(balanced & ~low_mask(from)));
+  return zeros(low) | std::uint64_t{zeros(high)} << 32;
 }
 
 }  // namespace avx2_only
@@ -69,7 +78,7 @@ namespace avx512_only {
 
 // The same with fewer instructions: a byte of a word counts its ones up to each of its bits by itself, and one multiplication
 // adds up the differences of whole bytes.
-TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
+TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
   const __m512i every_a = _mm512_set1_epi64(static_cast<long long>(a));
   const __m512i every_b = _mm512_set1_epi64(static_cast<long long>(b));
   const auto counts = [](std::uint64_t word) { return _mm_popcnt_epi8(_mm_cvtsi64_si128(static_cast<long long>(word))); };
@@ -85,22 +94,29 @@ TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned 
   };
   const __m512i before = _mm512_shuffle_epi8(_mm512_set1_epi64(static_cast<long long>(sums)), byte);
   const __m512i eights = _mm512_slli_epi64(byte, 3);
-  const std::uint64_t balanced =
-      _mm512_cmpeq_epi8_mask(_mm512_add_epi8(ones(every_a), before), _mm512_add_epi8(ones(every_b), eights));
-  return static_cast<unsigned>(std::countr_zero(balanced & ~low_mask(from)));
+  return _mm512_cmpeq_epi8_mask(_mm512_add_epi8(ones(every_a), before), _mm512_add_epi8(ones(every_b), eights));
 }
 
 }  // namespace avx512_only
 #endif
 
-// The first bit x >= from at which `a` and `b` have equally many ones among bits 0 to x; 64 if there is none.
+// Bit x of the answer: have `a` and `b` equally many ones among bits 0 to x?
+TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
+#if TAMIS_HAS_AVX512
+  return avx512_only::balanced(a, b);
+#elif TAMIS_HAS_AVX2
+  return avx2_only::balanced(a, b);
+#else
+  return plain::balanced(a, b);
+#endif
+}
+
+// The first such bit x >= from; 64 if there is none.
 // Requires: from <= 64; from bit `from` on, `b` never has more ones than `a`.
 TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
   assert(from <= word_bits);
-#if TAMIS_HAS_AVX512
-  return avx512_only::first_balanced(a, b, from);
-#elif TAMIS_HAS_AVX2
-  return avx2_only::first_balanced(a, b, from);
+#if TAMIS_HAS_AVX2
+  return static_cast<unsigned>(std::countr_zero(balanced(a, b) & ~low_mask(from)));
 #else
   return plain::first_balanced(a, b, from);
 #endif

@@ -259,6 +259,7 @@ class byte_column {
   std::uint64_t bits() const { return bytes_.bytes() * 8; }
 
   const std::uint8_t* data() const { return bytes_.data(); }
+  std::uint8_t* data() { return bytes_.data(); }
 
   TAMIS_INLINE std::uint8_t get(std::uint64_t i) const { return bytes_[i]; }
   TAMIS_INLINE void set(std::uint64_t i, std::uint8_t value) { bytes_[i] = value; }

@@ -129,8 +129,8 @@ class aged_table {
         ++given;
         return on_void(cell);
       };
-      TAMIS_TRY(const bool fits, table_.width() <= 16 ? made.take_split<std::uint16_t>(*this, once)
-                                                      : made.take_split<std::uint64_t>(*this, once));
+      TAMIS_TRY(const bool fits,
+                longest < 16 ? made.take_split<std::uint16_t>(*this, once) : made.take_split<std::uint64_t>(*this, once));
       if (fits) return made;
       spare = 2 * (made.table_.slots() - made.cells()) + rank_select<>::block_slots;
     }
@@ -264,8 +264,20 @@ class aged_table {
 
   template <class Word, class OnVoid>
   result<bool> take_split(const aged_table& from, OnVoid on_void) {
-    aged_split<Word> split(from.table_, table_);
-    TAMIS_TRY(const bool fits, split.run(on_void));
+    rank_select<>* const into[] = {&table_};
+    aged_split<Word, rank_select<>, slots_as_they_are> split(from.table_, into, {}, {});
+    const auto hand_out_voids = [&](std::uint64_t cell, slot_range run, split_run& halves) -> status {
+      for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+        const std::uint64_t value = from.table_.value(slot);
+        if (value == from.void_slot()) {
+          TAMIS_CHECK(on_void(cell));
+        } else {
+          halves[split.first_bit(value)].push_back(split.moved(value));
+        }
+      }
+      return {};
+    };
+    TAMIS_TRY(const bool fits, split.run(hand_out_voids));
     voids_ = split.voids();
     return fits;
   }

@@ -82,6 +82,14 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     }
     values_.set(slot, value);
   }
+  // All values of a block.  Requires: they fit a Word.
+  template <class Word>
+  TAMIS_INLINE void read_block(std::uint64_t block, Word* out) const requires(Layout.block_slots == word_bits) {
+    values_.read_block(block * block_slots, out);
+    if constexpr (Layout.topped) {
+      if (has_tops_) add_bits(out, headers_.tops(block), values_.width());
+    }
+  }
   TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires(Layout.coded) { return headers_.code(block); }
   TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires(Layout.coded) { headers_.set_code(block, code); }
   TAMIS_INLINE std::uint8_t label(std::uint64_t slot) const requires(Layout.labels) { return labels_.get(slot); }
@@ -302,11 +310,21 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     return this->append_run(quotient, size, end);
   }
   using base::append_block;
-  using base::append_runend;
-  using base::append_two;
+  using base::append_runends;
   using base::note_appended;
+  // Where values have no bits but the low eight, and one in the headers; those bytes.
+  TAMIS_INLINE bool is_of_bytes() const { return values_.width() == 8; }
+  TAMIS_INLINE std::uint8_t* low_bytes() requires(!Layout.labels) { return values_.low_bytes(); }
   // Requires: the slot is zero.
-  TAMIS_INLINE void append_value(std::uint64_t slot, std::uint64_t value) { values_.set_zero(slot, value); }
+  TAMIS_INLINE void append_value(std::uint64_t slot, std::uint64_t value) {
+    if constexpr (Layout.topped) {
+      if (has_tops_) {
+        if (value >> values_.width() != 0) set_top(slot, 1);
+        value &= low_mask(values_.width());
+      }
+    }
+    values_.set_zero(slot, value);
+  }
 
   // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {
@@ -493,6 +511,23 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     ++used_;
     return true;
   }
+  // Bit i of the word becomes bit `at` of value i, where it is 0.
+  template <class Word>
+  TAMIS_INLINE static void add_bits(Word* values, std::uint64_t word, unsigned at) {
+#if TAMIS_HAS_AVX2
+    if constexpr (sizeof(Word) == 2) {
+      for (unsigned i = 0; i < word_bits; i += 4) {
+        std::uint64_t four;
+        std::memcpy(&four, values + i, sizeof four);
+        four |= pdep(word >> i, 0x0001000100010001u) << at;
+        std::memcpy(values + i, &four, sizeof four);
+      }
+      return;
+    }
+#endif
+    for (unsigned i = 0; i < word_bits; ++i) values[i] = static_cast<Word>(values[i] | (word >> i & 1) << at);
+  }
+
   // The first slot of a block that belongs to no run; 64 if there is none.
   TAMIS_INLINE static unsigned first_free(const block_header& header) {
     return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;

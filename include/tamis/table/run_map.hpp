@@ -175,37 +175,11 @@ class run_map : public run_search<BlockSlots, Headers> {
     return run;
   }
 
-  // The same for two neighbouring quotients at once, where either may have no slots: without a branch that depends on that.
-  // Answers where the runs begin.  Requires: an even quotient; size + next_size != 0.
-  struct two_runs {
-    std::uint64_t first;
-    std::uint64_t next;
-  };
-  TAMIS_INLINE std::optional<two_runs> append_two(std::uint64_t quotient, std::uint64_t size, std::uint64_t next_size,
-                                                  std::uint64_t& end) {
-    static_assert(block_slots % 2 == 0);
-    assert(quotient % 2 == 0 && quotient + 1 < quotients_ && size + next_size != 0);
-    const std::uint64_t has_first = size != 0;
-    const std::uint64_t has_next = next_size != 0;
-    const std::uint64_t first = std::max(end, quotient);
-    const std::uint64_t next = std::max(first + size, quotient + 1);
-    const std::uint64_t last = has_next != 0 ? next + next_size : first + size;
-    if (last > slots()) return std::nullopt;
-    const std::uint64_t block = quotient / block_slots;
-    headers_.set_occupied(block, headers_.occupied(block) | (has_first | has_next << 1) << in_block(quotient));
-    set_runend(first + size - has_first, has_first);
-    set_runend(last - 1, 1);
-    for (std::uint64_t behind = block + 1; behind <= (last - 1) / block_slots; ++behind) {
-      headers_.set_offset(behind, last - behind * block_slots);
-    }
-    used_ += size + next_size;
-    end = last;
-    return two_runs{first, next};
+  // The same for all quotients of a block at once: the ends of their runs one by one, then which quotients have runs and where
+  // the last one ends. At the very end, how many slots all runs have.  Requires: the blocks in order, and only these functions.
+  TAMIS_INLINE void append_runends(std::uint64_t block, std::uint64_t bits) {
+    headers_.set_runends(block, headers_.runends(block) | bits);
   }
-
-  // The same for all quotients of a block: the ends of their runs one by one, then which quotients have runs and where the
-  // last one ends. At the very end, how many slots all runs have.  Requires: the blocks in order, and only these functions.
-  TAMIS_INLINE void append_runend(std::uint64_t slot, std::uint64_t bit) { set_runend(slot, bit); }
   TAMIS_INLINE void append_block(std::uint64_t block, std::uint64_t occupied, std::uint64_t end) {
     headers_.set_occupied(block, occupied);
     for (std::uint64_t behind = block + 1; behind * block_slots < end; ++behind) {
@@ -251,10 +225,6 @@ class run_map : public run_search<BlockSlots, Headers> {
   }
   void flip_runend(std::uint64_t slot) {
     headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) ^ one(slot));
-  }
-
-  void set_runend(std::uint64_t slot, std::uint64_t bit) {
-    headers_.set_runends(slot / block_slots, headers_.runends(slot / block_slots) | bit << in_block(slot));
   }
 
   struct runends_column {

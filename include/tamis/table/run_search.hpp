@@ -87,6 +87,10 @@ class run_search {
     if (next == blocks()) return {0, true};  // it ended with the last slot
     return find_behind(headers_[next - 1], headers_.runends(next), quotient % block_slots);
   }
+  // The slots of a block that belong to no run.
+  TAMIS_INLINE static std::uint64_t free_slots(const block_header& header) {
+    return header.offset < block_slots ? balanced(header.occupied, header.ended()) & ~low_mask(header.offset) : 0;
+  }
   // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
   // bit 63 and all others from the block's end on are ones, and the bits before them may be.
   TAMIS_INLINE static std::uint64_t find_from(const block_header& header,

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/table/aged_split.hpp"
 #include "tamis/table/prefix_segment.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -113,10 +114,6 @@ class segment_growth {
       for (std::size_t i = 0; i < slots.size(); ++i) set(run->first + i, slots[i]);
       return true;
     }
-    // Room for the runs of a cell and the next.
-    TAMIS_INLINE auto append_two(std::uint64_t cell, std::uint64_t size, std::uint64_t next_size) {
-      return to_->table_.append_two(cell, size, next_size, end_);
-    }
     TAMIS_INLINE void set(std::uint64_t slot, std::uint64_t value) { to_->set_value(slot, value); }
     prefix_segment& segment() { return *to_; }
 
@@ -125,72 +122,52 @@ class segment_growth {
     std::uint64_t end_ = 0;
   };
 
+  // Moves all entries into one segment of twice as many cells, or two halves.
   template <class Resolve>
   static bool spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
-    std::vector<builder> builders;
-    for (prefix_segment& to : into) {
-      builders.emplace_back(to);
-      to.is_plain_ = from.used() == 0;
-    }
-    const unsigned cell_bits = into[0].cell_bits_;
+    for (prefix_segment& to : into) to.is_plain_ = from.used() == 0;
     for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
-    std::array<std::uint64_t, longest_plain> values;
-    for (run_cursor<prefix_table> at(from.table_); at; at.next()) {
-      const std::uint64_t wide = 2 * at.quotient();
-      builder& to = builders[wide >> cell_bits];
-      const std::uint64_t cell = wide & (to.segment().cells() - 1);
-      const slot_range run = at.run();
-      const auto ones = plain_ones(from, run, values);
-      if (!(ones ? spread_plain(std::span(values).first(run.size()), *ones, from.table_.width(), to, cell)
-                 : spread_any(from, at.quotient(), run, to, cell, resolve))) {
-        return false;
-      }
+    return into[0].table_.width() <= 16 ? spread_entries<std::uint16_t>(from, into, resolve)
+                                        : spread_entries<std::uint64_t>(from, into, resolve);
+  }
+  template <class Word, class Resolve>
+  static bool spread_entries(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
+    std::array<prefix_table*, 2> tables = {};
+    for (std::size_t i = 0; i < into.size(); ++i) tables[i] = &into[i].table_;
+    aged_split<Word, prefix_table, entry_code> split(from.table_, std::span(tables).first(into.size()), from.code(),
+                                                     into[0].code());
+    const auto split_one = [&](std::uint64_t cell, slot_range run, split_run& halves) -> status {
+      if (!split_plain(from, run, split, halves)) split_any(from, cell, run, into, halves, resolve);
+      return {};
+    };
+    return split.run(split_one).value();
+  }
+  // False unless every slot of the run is an entry that has a bit to give.
+  template <class Split>
+  static bool split_plain(const prefix_segment& from, slot_range run, const Split& split, split_run& halves) {
+    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+      if (split.has_no_bit(from.value(slot))) return false;
+    }
+    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+      const std::uint64_t value = from.value(slot);
+      halves[split.first_bit(value)].push_back(split.moved(value));
     }
     return true;
   }
-
-  // Reads a run and says how many entries have a one to give; none unless every slot is an entry that has a bit to give.
-  static constexpr std::uint64_t longest_plain = 32;
-  TAMIS_INLINE static std::optional<std::uint64_t> plain_ones(const prefix_segment& from, slot_range run,
-                                                              std::array<std::uint64_t, longest_plain>& values) {
-    const unsigned width = from.table_.width();
-    if (run.size() > longest_plain) return std::nullopt;
-    std::uint64_t ones = 0;
-    for (std::uint64_t i = 0; i < run.size(); ++i) {
-      const std::uint64_t value = from.value(run.first + i);
-      values[i] = value;
-      if ((value & low_mask(width - 1)) == 0) return std::nullopt;  // an escape or a void
-      ones += value >> (width - 1);
-    }
-    return ones;
-  }
-  TAMIS_INLINE static bool spread_plain(std::span<const std::uint64_t> values, std::uint64_t ones, unsigned width, builder& to,
-                                        std::uint64_t cell) {
-    const auto runs = to.append_two(cell, values.size() - ones, ones);
-    if (!runs) return false;
-    std::uint64_t next[2] = {runs->first, runs->next};
-    const unsigned wider = to.segment().table_.width() - width;
-    for (const std::uint64_t value : values) {
-      to.set(next[value >> (width - 1)]++, (value & low_mask(width - 1)) << 1 << wider);
-    }
-    return true;
-  }
-
   template <class Resolve>
-  static bool spread_any(const prefix_segment& from, std::uint64_t from_cell, slot_range run, builder& to, std::uint64_t cell,
-                         Resolve& resolve) {
+  static void split_any(const prefix_segment& from, std::uint64_t cell, slot_range run, std::span<prefix_segment> into,
+                        split_run& halves, Resolve& resolve) {
     entry_list entries = from.entries_in(run);
     const auto is_void = [](const prefix_entry& e) { return e.length == 0; };
-    if (std::any_of(entries.begin(), entries.end(), is_void)) resolve(from_cell, entries);
-    entry_list halves[2];
+    if (std::any_of(entries.begin(), entries.end(), is_void)) resolve(cell, entries);
+    prefix_segment& to = into[into.size() == 1 ? 0 : cell >> (from.cell_bits_ - 1)];
     for (const prefix_entry& e : entries) {
       if (is_void(e)) {
-        to.segment().add(elder_entry{cell >> 1, 1, e.count});
+        to.add(elder_entry{cell & (to.cells() / 2 - 1), 1, e.count});
       } else {
-        halves[e.bits >> 63].push_back({e.bits << 1, e.length - 1, e.count});
+        to.code().append({e.bits << 1, e.length - 1, e.count}, halves[e.bits >> 63]);
       }
     }
-    return to.append(cell, halves[0]) && to.append(cell + 1, halves[1]);
   }
 
   static void spread_elder(const prefix_segment& from, const elder_entry& e, std::span<prefix_segment> into) {

@@ -42,6 +42,7 @@ class slot_values {
 
   // The low eight bits of all slots, one byte each.  Requires: width() >= 8.
   const std::uint8_t* low_bytes() const { return low_.data(); }
+  std::uint8_t* low_bytes() { return low_.data(); }
   // The other bits, and one of them.  Requires: 8 < width <= 64.
   const std::byte* rest_bytes() const { return rest_.data(); }
   TAMIS_INLINE static std::uint64_t rest_at(const std::byte* rests, std::uint64_t i, unsigned width) {
@@ -66,6 +67,10 @@ class slot_values {
   // The 64 values from `first` on.  Requires: first is a multiple of 64; they exist, and fit a Word.
   template <class Word>
   TAMIS_INLINE void read_block(std::uint64_t first, Word* out) const {
+    if (width_ == 8) {
+      std::copy_n(low_.data() + first, word_bits, out);
+      return;
+    }
 #if TAMIS_HAS_AVX2
     if (sizeof(Word) == 2 && width_ > 8) {
       // Four at a time: their low bytes and their other bits, spread to 16 bits each.
