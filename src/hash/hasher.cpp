@@ -82,7 +82,16 @@ digest hasher::operator()(std::span<const std::byte> key) const {
   return {hash.high64, hash.low64};
 }
 
-digest hasher::keyed_word(std::uint64_t word) const { return siphash128(std::as_bytes(std::span(&word, 1)), secret_); }
+digest hasher::keyed_unmixed(std::uint64_t word) const {
+  digest d = siphash128(std::as_bytes(std::span(&word, 1)), secret_);
+  // mix_low backwards.
+  constexpr std::uint64_t inverse_factor = 0x02ab9c720d1024adu;
+  static_assert(inverse_factor * low_factor == 1);
+  d.low ^= d.low >> 28 ^ d.low >> 56;
+  d.low *= inverse_factor;
+  d.low ^= d.low >> 35;
+  return d;
+}
 
 hash_identity hasher::identity() const {
   const std::uint64_t seed = family_ == hash_family::fast ? secret_[0] : 0;

@@ -21,7 +21,7 @@ class following_bits {
  public:
   following_bits() = default;
   TAMIS_INLINE constexpr following_bits(digest d, std::uint64_t places)
-      : high_(in_register(d.high)), low_(in_register(d.low)), places_(places) {
+      : high_(in_register(d.high)), low_(d.low), places_(places) {
     const word_placed found = place_of_word(high_, places);
     place_ = found.place;
     rest_ = found.rest;

@@ -49,7 +49,8 @@ class hasher {
 
   TAMIS_INLINE digest operator()(integer_key auto key) const {
     const auto word = static_cast<std::uint64_t>(key);  // negative values are sign-extended
-    return family_ == hash_family::fast ? fast_word(word, bitflip_) : keyed_word(word);
+    const unmixed both = family_ == hash_family::fast ? fast_word(word, bitflip_) : keyed_word(word);
+    return {both.high, mix_low(both.low ^ both.middle >> 3)};
   }
   digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key))); }
   digest operator()(std::span<const std::byte> key) const;
@@ -68,20 +69,34 @@ class hasher {
   static constexpr std::uint64_t bitflip_of(std::uint64_t seed) {
     return secret_16_to_32 + (seed ^ (std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32));
   }
-  TAMIS_INLINE static constexpr digest fast_word(std::uint64_t word, std::uint64_t bitflip) {
-    auto [high, low] = multiply_wide(word ^ bitflip, first_factor);
-    high += low << 1;
-    low ^= high >> 3;
-    low ^= low >> 35;
-    low *= 0x9fb21c651e98df25u;
-    low ^= low >> 28;
-    high ^= high >> 37;
+  // The second word is left as it is before its last steps, which both families share: behind the place where they meet, the
+  // compiler makes it only where somebody asks for it, and in many filters' lookups that is hardly ever.
+  struct unmixed {
+    std::uint64_t high;
+    std::uint64_t middle;
+    std::uint64_t low;
+  };
+  TAMIS_INLINE static constexpr unmixed fast_word(std::uint64_t word, std::uint64_t bitflip) {
+    const auto [upper, low] = multiply_wide(word ^ bitflip, first_factor);
+    const std::uint64_t middle = upper + (low << 1);
+    std::uint64_t high = middle ^ middle >> 37;
     high *= second_factor;
     high ^= high >> 32;
-    return {high, low};
+    return {high, middle, low};
   }
+  static constexpr std::uint64_t low_factor = 0x9fb21c651e98df25u;
+  TAMIS_INLINE static constexpr std::uint64_t mix_low(std::uint64_t low) {
+    low ^= low >> 35;
+    low *= low_factor;
+    return low ^ low >> 28;
+  }
+  TAMIS_INLINE unmixed keyed_word(std::uint64_t word) const {
+    const digest d = keyed_unmixed(word);
+    return {d.high, 0, d.low};
+  }
+  // The digest, but for its second word: mix_low gives that.
   // Pure: otherwise a loop of lookups would load its filter's fields anew for every key, in case this call had changed them.
-  [[gnu::pure]] digest keyed_word(std::uint64_t word) const;
+  [[gnu::pure]] digest keyed_unmixed(std::uint64_t word) const;
 
   hash_family family_ = hash_family::fast;
   std::uint64_t bitflip_ = bitflip_of(0);         // fast: the seed as XXH3 mixes it into eight-byte keys
