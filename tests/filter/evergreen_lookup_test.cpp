@@ -94,9 +94,9 @@ TEST_P(evergreen_lookup, agrees_when_copies_are_counted) {
   const std::vector<digest> in = keys(2000);
   for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
   EXPECT_EQ(agreeing_positives(f, in), in.size());
-  EXPECT_EQ(f.forest().segments().all_plain(), 8 <= GetParam() && GetParam() <= 40);
+  EXPECT_EQ(f.forest().segments().way() == lookup_way::plain, 8 <= GetParam() && GetParam() <= 40);
   for (int i = 0; i < 30; ++i) ASSERT_EQ(f.insert(in[0]), insert_result::inserted);
-  EXPECT_FALSE(f.forest().segments().all_plain());
+  EXPECT_NE(f.forest().segments().way(), lookup_way::plain);
   EXPECT_TRUE(f.forest().segments().validate().ok());
   EXPECT_EQ(agreeing_positives(f, in), in.size());
   agreeing_positives(f, strangers(10000));

@@ -50,13 +50,19 @@ class evergreen {
   static result<evergreen> create(const filter_params& params);
 
   TAMIS_INLINE bool contains(digest d) const {
-    if (forest_.places().is_flat()) [[unlikely]]
-      return contains_at(forest_.probe_for(d));
     const segment_directory& segments = forest_.segments();
-    const word_placed p = place_of_word(d.high, segments.fine_places());
-    const segment_view& here = segments.view(segments.at_of(p.place));
-    if (segments.all_plain()) return here.plain_contains(p.place);
-    return here.contains(p.place, [&] { return stream_places::beyond(p, d, segments.fine_bits()); });
+    const lookup_way way = segments.way_of_digests();
+    if (way != lookup_way::any) [[likely]] {
+      const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
+      const segment_view& here = segments.view(segments.at_of(place));
+      const segment_view::spot spot = here.spot_of(place);
+      if (way == lookup_way::plain) return here.contains_plain(spot, place);
+      const segment_view::answer found = here.contains_near(spot, place);
+      if (found != segment_view::answer::unsure) [[likely]]
+        return found == segment_view::answer::yes;
+    }
+    // The one way to what is rare, word by word: so the digest's second word is made only there (hash/hasher.hpp).
+    return contains_anyhow(d.high, d.low);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
@@ -150,37 +156,61 @@ class evergreen {
   option_list settings() const;
 
   // Batches (batch/pipeline.hpp).
-  struct view {
+  struct any_view {
     const prefix_forest& forest;
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch(p.place); }
-    TAMIS_INLINE bool test(const prefix_forest::probe& p) const {
-      return p.view->contains(p.place, [&p] { return p.beyond; });
+    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch_update(p.place); }
+    TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains(p.place, p.beyond); }
+  };
+  struct near_view {
+    struct probe {
+      prefix_forest::probe at;
+      segment_view::spot spot;
+    };
+    const prefix_forest& forest;
+
+    TAMIS_INLINE probe locate(digest d) const {
+      const prefix_forest::probe p = forest.probe_for(d);
+      return {p, p.view->spot_of(p.place)};
+    }
+    TAMIS_INLINE void prefetch(const probe& p) const {
+      p.at.view->prefetch(p.spot, p.at.place);
+      p.at.view->prefetch_marks(p.spot);
+    }
+    TAMIS_INLINE bool test(const probe& p) const {
+      const segment_view::answer found = p.at.view->contains_near(p.spot, p.at.place);
+      if (found != segment_view::answer::unsure) [[likely]]
+        return found == segment_view::answer::yes;
+      return p.at.view->contains(p.at.place, p.at.beyond);
     }
   };
   struct plain_view {
     struct probe {
       const segment_view* view;
       std::uint64_t place;
+      segment_view::spot spot;
     };
     const prefix_forest& forest;
 
     TAMIS_INLINE probe locate(digest d) const {
       const prefix_forest::probe p = forest.probe_for(d);
-      return {p.view, p.place};
+      return {p.view, p.place, p.view->spot_of(p.place)};
     }
-    TAMIS_INLINE void prefetch(const probe& p) const { p.view->prefetch_plain(p.place); }
-    TAMIS_INLINE bool test(const probe& p) const { return p.view->plain_contains(p.place); }
+    TAMIS_INLINE void prefetch(const probe& p) const { p.view->prefetch(p.spot, p.place); }
+    TAMIS_INLINE bool test(const probe& p) const { return p.view->contains_plain(p.spot, p.place); }
   };
   template <class Use>
   void with_view(Use use) const {
-    if (forest_.segments().all_plain()) return use(plain_view{forest_});
-    use(view{forest_});
+    switch (forest_.segments().way()) {
+      case lookup_way::plain: return use(plain_view{forest_});
+      case lookup_way::near: return use(near_view{forest_});
+      case lookup_way::any: return use(any_view{forest_});
+    }
   }
   TAMIS_INLINE void prefetch(digest d) const {
-    const auto p = forest_.probe_for(d);
-    p.view->prefetch(p.place);
+    const any_view here{forest_};
+    here.prefetch(here.locate(d));
   }
   struct updates {
     evergreen& f;
@@ -213,15 +243,19 @@ class evergreen {
   status validate() const;
 
  private:
-  // Anywhere, flat growth included.
-  TAMIS_NOINLINE bool contains_at(const prefix_forest::probe& p) const {
-    return p.view->contains(p.place, [&p] { return p.beyond; });
+  TAMIS_NOINLINE bool contains_anyhow(std::uint64_t high, std::uint64_t low) const {
+    const prefix_forest::probe p = forest_.probe_for(digest{high, low});
+    return p.view->contains(p.place, p.beyond);
   }
   using address = prefix_forest::address;
   static constexpr std::uint64_t most_entries = std::uint64_t{1} << 62;  // so that no count ever overflows
   static constexpr unsigned adapt_percent = 95;                          // adapt fills segments up to here before they grow
 
   std::uint64_t limit(unsigned cell_bits) const { return evergreen_limit(cell_bits, threshold_); }
+  // Is the limit reached? Without a division: floor(x / 100) <= used if and only if x < 100 (used + 1).
+  TAMIS_INLINE bool is_full(const prefix_segment& segment) const {
+    return std::uint64_t{threshold_} << segment.cell_bits() < 100 * (segment.used() + 1);
+  }
   std::uint64_t adapt_limit(const prefix_segment& segment) const {
     return std::max(evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
   }
@@ -233,35 +267,38 @@ class evergreen {
   }
   // `pending`: the key's digest, if there is a remote.
   TAMIS_INLINE insert_result insert_at(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
-    const address a = forest_.locate(place);
-    prefix_segment& segment = forest_[a];
-    const bool is_full = segment.used() >= limit(segment.cell_bits());
-    if (!is_full && segment.insert(a.cell, a.following)) {
-      forest_.segments().note_entries(segment);
-    } else if (!insert_growing(place, stored, pending)) {
+    const segment_view& view = forest_.view_of(place);
+    const bool is_in = !is_full(*view.segment) && view.insert_near(place.place);
+    if (!is_in && !insert_anyhow(place, stored, pending)) [[unlikely]]
       return insert_result::full;
-    }
     ++keys_;
-    try {
-      if (stored != nullptr) sweep(forest_.locate(place).at, *stored);
-    } catch (const std::bad_alloc&) {
-      // The key is in, and what is old can be renewed another time.
-    }
+    if (stored != nullptr) sweep_after(place, *stored);
     return insert_result::inserted;
   }
-  TAMIS_NOINLINE bool insert_growing(stream_places::found place, const remote_ref* stored, const digest* pending) {
+  TAMIS_NOINLINE bool insert_anyhow(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
+    const address a = forest_.locate(place);
+    return (!is_full(forest_[a]) && insert_entry(a)) || insert_growing(place, stored, pending);
+  }
+  bool insert_entry(const address& a) {
+    if (!forest_[a].insert(a.cell, a.following)) return false;
+    forest_.segments().note_entries(forest_[a]);
+    return true;
+  }
+  bool insert_growing(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
     const no_waiting for_pages;
     while (true) {
       const address a = forest_.locate(place);
-      prefix_segment& segment = forest_[a];
-      const bool is_full = segment.used() >= limit(segment.cell_bits());
-      if (is_full && grow(a.at, stored, pending)) continue;
+      if (is_full(forest_[a]) && grow(a.at, stored, pending)) continue;
       // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-      if (segment.insert(a.cell, a.following)) {
-        forest_.segments().note_entries(segment);
-        return true;
-      }
+      if (insert_entry(a)) return true;
       if (!forest_.widen(a.at)) return false;
+    }
+  }
+  void sweep_after(const stream_places::found& place, const remote_ref& stored) {
+    try {
+      sweep(forest_.locate(place).at, stored);
+    } catch (const std::bad_alloc&) {
+      // The key is in, and what is old can be renewed another time.
     }
   }
   TAMIS_INLINE erase_result erase_at(const stream_places::found& place) {

@@ -21,7 +21,9 @@ class prefix_forest {
 
   prefix_forest() = default;
   prefix_forest(stream_places places, unsigned segment_bits, std::vector<prefix_segment> roots)
-      : places_(places), segment_bits_(segment_bits), segments_(segment_directory::of_roots(std::move(roots))) {}
+      : places_(places), segment_bits_(segment_bits), segments_(segment_directory::of_roots(std::move(roots))) {
+    segments_.set_even(!places.is_flat());
+  }
 
   const stream_places& places() const { return places_; }
   unsigned segment_bits() const { return segment_bits_; }  // a segment with 2^segment_bits cells splits
@@ -40,7 +42,10 @@ class prefix_forest {
   }
   TAMIS_INLINE address locate(const stream_places::found& f) const { return address_of(probe_for(f)); }
   // Asks for the memory that a change there will touch.
-  TAMIS_INLINE void prefetch_update(const stream_places::found& f) const { probe_for(f).view->prefetch_update(f.place); }
+  TAMIS_INLINE void prefetch_update(const stream_places::found& f) const { view_of(f).prefetch_update(f.place); }
+  TAMIS_INLINE const segment_view& view_of(const stream_places::found& f) const {
+    return segments_.view(segments_.at_of(f.place));
+  }
   TAMIS_INLINE prefix_segment& operator[](const address& a) { return segments_[a.at]; }
   TAMIS_INLINE const prefix_segment& operator[](const address& a) const { return segments_[a.at]; }
 
@@ -51,9 +56,7 @@ class prefix_forest {
     std::uint64_t beyond;  // the next 64 bits
   };
   TAMIS_INLINE probe probe_for(digest d) const { return probe_for(find(d)); }
-  TAMIS_INLINE probe probe_for(const stream_places::found& f) const {
-    return {&segments_.view(segments_.at_of(f.place)), f.place, f.following};
-  }
+  TAMIS_INLINE probe probe_for(const stream_places::found& f) const { return {&view_of(f), f.place, f.following}; }
 
   // Prefixes of streams that a segment's parts stand for.
   stream_prefix prefix_of(std::uint64_t at) const { return prefix(at, segments_.path(at), segments_[at].depth()); }
@@ -195,6 +198,7 @@ class prefix_forest {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.places_, self.segment_bits_, self.segments_);
+    if constexpr (!std::is_const_v<Self>) self.segments_.set_even(!self.places_.is_flat());
   }
   status validate() const {
     if (segment_bits_ > prefix_segment::most_cell_bits) return error{"its segments are too large"};

@@ -130,12 +130,16 @@ class prefix_segment {
   }
 
   // A new entry with all F bits. False, and nothing has changed, if there is no room.
-  TAMIS_INLINE bool insert(std::uint64_t cell, std::uint64_t following) {
+  bool insert(std::uint64_t cell, std::uint64_t following) {
+    return insert_near(cell, code().fresh(following)) || insert_into_run(cell, following);
+  }
+  // The same for its slot, if the run is short and ends in its block. The segment stays plain if it was.
+  TAMIS_INLINE bool insert_near(std::uint64_t cell, std::uint64_t slot) {
     if (table_.open_own(cell)) {
-      set_value(cell, code().fresh(following));
+      set_value(cell, slot);
       return true;
     }
-    return table_.insert_first(cell, code().stored(code().fresh(following)), long_run) || insert_into_run(cell, following);
+    return table_.insert_first(cell, code().stored(slot), long_run);
   }
   TAMIS_NOINLINE bool insert_into_run(std::uint64_t cell, std::uint64_t following) {
     auto gap = table_.find_gap(cell);

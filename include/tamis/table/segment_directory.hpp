@@ -12,165 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/table/prefix_segment.hpp"
+#include "tamis/table/segment_view.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-// What a lookup reads of a segment, so that it hardly ever touches the segment itself. A lookup comes with a place as fine as a
-// word can hold: the root, then `fine_bits` bits of the stream, of which cell and payload are cut out.
-struct segment_view {
-  const std::uint8_t* headers = nullptr;
-  const std::uint8_t* slots = nullptr;   // the first eight bits of each; none: lookups have to ask the segment
-  const std::uint32_t* marks = nullptr;  // what elders cover; none: no elders
-  std::uint16_t last_block = 0;
-  std::uint8_t cell_shift = 0;     // bits of a fine place behind the cell
-  std::uint8_t byte_shift = 0;     // bits of it behind the first eight of the payload
-  std::uint8_t payload_shift = 0;  // bits of it behind the first `width` of the payload
-  std::uint8_t cell_bits = 0;
-  std::uint8_t width = 0;
-  const std::byte* rests = nullptr;  // the other bits
-  prefix_segment* segment = nullptr;
-
-  static segment_view of(prefix_segment& s, unsigned fine_bits) {
-    assert(s.place_bits() < fine_bits);
-    const unsigned behind = fine_bits - s.place_bits();
-    const unsigned width = s.table().width();
-    // Slots of eight bits or more, of which the fine place has all, and whole blocks of cells.
-    const bool plain = 8 <= width && width <= behind && s.cell_bits() >= 6;
-    return {s.table().header_bytes(),
-            plain ? s.table().values().low_bytes() : nullptr,
-            s.marks(),
-            static_cast<std::uint16_t>((s.cells() - 1) / 64),
-            static_cast<std::uint8_t>(behind),
-            static_cast<std::uint8_t>(behind - std::min(behind, 8u)),
-            static_cast<std::uint8_t>(behind - std::min(behind, width)),
-            static_cast<std::uint8_t>(s.cell_bits()),
-            static_cast<std::uint8_t>(width),
-            s.table().values().rest_bytes(),
-            &s};
-  }
-  friend bool operator==(const segment_view&, const segment_view&) = default;
-
-  bool is_plain() const { return slots != nullptr && width >= 9 && marks == nullptr && segment->is_plain(); }
-
-  TAMIS_INLINE std::uint64_t cell_of(std::uint64_t place) const { return place >> cell_shift & low_mask(cell_bits); }
-  TAMIS_INLINE std::uint64_t block_of(std::uint64_t place) const { return place >> cell_shift >> 6 & last_block; }
-  // The 64 bits of the stream behind the cell; `beyond`: those behind the fine place.
-  TAMIS_INLINE std::uint64_t following(std::uint64_t place, std::uint64_t beyond) const {
-    return place << (64 - cell_shift) | beyond >> cell_shift;
-  }
-
-  // Runs of a block's last cells often leave it.
-  static constexpr unsigned run_margin = 8;
-  TAMIS_INLINE void prefetch(std::uint64_t place) const {
-    const std::uint64_t block = block_of(place);
-    prefix_headers::prefetch(headers, block);
-    if (slots != nullptr) {
-      prefetch_read(slots + block * 64);
-      prefetch_read(slots + cell_of(place) + run_margin);
-    }
-    if (marks != nullptr) prefetch_read(marks + block);
-    prefetch_rests(place);
-  }
-  // The bits of slots beyond the ninth, if they have such, around the cell's own slot: a match reads them, and would wait for
-  // them alone if they were asked for when it is found.
-  TAMIS_INLINE void prefetch_rests(std::uint64_t place) const {
-    if (width > 9) prefetch_read(rests + (cell_of(place) + run_margin / 2) * (width - 9u) / 8);
-  }
-  // What plain_contains() reads.
-  TAMIS_INLINE void prefetch_plain(std::uint64_t place) const {
-    const std::uint64_t cell = place >> cell_shift;
-    const std::uint64_t block = cell >> 6 & last_block;
-    const std::uint8_t* const header = headers + block * prefix_headers::bytes_each;
-    const std::uint8_t* const here = slots + block * 64;
-    prefetch_read(header);
-    prefetch_read(header + prefix_headers::runs_bytes - 1);
-    prefetch_read(here);
-    prefetch_read(here + cell % 64 + run_margin);
-    prefetch_rests(place);
-  }
-  // What a change touches besides: slots up to the next free one move.
-  TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
-    prefetch(place);
-    if (slots != nullptr) prefetch_read(slots + (block_of(place) + 1) * 64);
-    prefetch_read(segment);
-    if (rests != nullptr) prefetch_read(rests + block_of(place) * 8 * (width < 9u ? width : width - 9u));
-  }
-  // The same as contains(), where all entries are as they came: bytes are compared for equality, and nothing behind the fine
-  // place counts.  Requires: is_plain().
-  TAMIS_INLINE bool plain_contains(std::uint64_t place) const {
-    constexpr std::uint64_t beyond = 0;
-    const std::uint64_t fine = place >> byte_shift;  // the cell and eight bits behind it
-    const std::uint64_t block = fine >> 14 & last_block;
-    const auto run = prefix_table::find_in_block(prefix_headers::read(headers, block), fine >> 8 & 63);
-    const std::uint64_t near = equal_bytes(slots + block * 64, static_cast<std::uint8_t>(fine)) & run.slots;
-    if (near != 0) return width == 9 || others_contain(place, beyond, near, run.leaves());
-    return run.leaves() && next_contains(place, beyond);
-  }
-  // `beyond()` is asked for the 64 bits behind the fine place, and hardly ever.
-  template <class Beyond>
-  TAMIS_INLINE bool contains(std::uint64_t place, Beyond beyond) const {
-    if (slots == nullptr) return contains_slowly(place, beyond());
-    prefetch_rests(place);
-    const std::uint64_t fine = place >> byte_shift;
-    const auto first_bits = static_cast<std::uint8_t>(fine);
-    const std::uint64_t block = fine >> 14 & last_block;
-    const std::uint8_t* const header = headers + block * prefix_headers::bytes_each;
-    const std::uint8_t* const here = slots + block * 64;
-    const auto run = prefix_table::find_in_block(prefix_headers::read(header, 0), fine >> 8 & 63);
-    const std::uint64_t near = agree_above_last_one(here, first_bits) & run.slots;
-    if (near == 0) {
-      if (run.leaves()) return next_contains(place, beyond());
-      return marks != nullptr && prefix_segment::is_covered(marks, block, fine >> 8);
-    }
-    if (width == 9) {
-      // Nearly always the first candidate is the match: it has a ninth bit and the query's eight, or none and no other bits
-      // that count. Which of the two is anybody's guess where half of the entries have lost bits, so there is no branch on it.
-      const auto i = static_cast<unsigned>(std::countr_zero(near));
-      const std::uint64_t top = prefix_headers::read_tops(header, 0) >> i & 1;
-      if (here[i] != 0 && ((here[i] ^ first_bits) & (~top + 1)) == 0) return true;
-    }
-    return others_contain(place, beyond(), near, run.leaves());
-  }
-  // Goes through candidates in the order of the slots, then behind the block and among the elders.
-  // Requires: all escapes of the run in its block are candidates.
-  TAMIS_NOINLINE bool others_contain(std::uint64_t place, std::uint64_t beyond, std::uint64_t near, bool leaves) const {
-    for (; near != 0; near &= near - 1) {
-      const std::uint64_t slot = slot_at(block_of(place) * 64 + static_cast<unsigned>(std::countr_zero(near)));
-      if (slot == entry_code::escape) return contains_slowly(place, beyond);
-      if (entry_code::slot_matches(slot, payload_of(place))) return true;
-    }
-    return leaves ? next_contains(place, beyond) : is_covered(cell_of(place));
-  }
-  // The part of a run that lies in the block behind its own, which one in twenty lookups needs: no more is read than there.
-  // Requires: the run leaves its block, and has neither a match nor an escape in it.
-  TAMIS_NOINLINE bool next_contains(std::uint64_t place, std::uint64_t beyond) const {
-    const std::uint64_t cell = cell_of(place);
-    const std::uint64_t next = cell / 64 + 1;
-    const auto behind = prefix_table::find_behind(prefix_headers::read(headers, cell / 64),
-                                                  prefix_headers::read(headers, next).runends, cell % 64);
-    if (!behind.known) return contains_slowly(place, beyond);
-    const auto first_bits = static_cast<std::uint8_t>(place >> byte_shift);
-    const std::uint64_t near = agree_above_last_one(slots + next * 64, first_bits) & behind.slots;
-    for (std::uint64_t left = near; left != 0; left &= left - 1) {
-      const std::uint64_t slot = slot_at(next * 64 + static_cast<unsigned>(std::countr_zero(left)));
-      if (slot == entry_code::escape) return contains_slowly(place, beyond);
-      if (entry_code::slot_matches(slot, payload_of(place))) return true;
-    }
-    return is_covered(cell);
-  }
-  TAMIS_NOINLINE bool contains_slowly(std::uint64_t place, std::uint64_t beyond) const {
-    return segment->contains(cell_of(place), following(place, beyond));
-  }
-  bool is_covered(std::uint64_t cell) const { return marks != nullptr && prefix_segment::is_covered(marks, cell / 64, cell); }
-  // The first `width` bits of it.
-  TAMIS_INLINE std::uint64_t payload_of(std::uint64_t place) const { return place >> payload_shift & low_mask(width); }
-  TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
-    if (width == 8) return slots[i];
-    const std::uint64_t top = prefix_headers::read_tops(headers, i / 64) >> (i % 64) & 1;
-    if (width == 9) return static_cast<std::uint64_t>(slots[i]) << 1 | top;
-    return entry_code(width).from_stored(top << (width - 1) | slot_values::rest_at(rests, i, width - 1u) << 8 | slots[i]);
-  }
+// How lookups may go, in all segments alike.
+enum class lookup_way : std::uint8_t {
+  plain,  // all entries are as they came, and a lookup is mostly a comparison of bytes
+  near,   // the first bytes of all slots are at hand
+  any
 };
 
 class segment_directory {
@@ -183,6 +33,8 @@ class segment_directory {
   }
   segment_directory(const segment_directory& other) : depth_(other.depth_) {
     set_roots(other.roots_);
+    set_even(other.even_);
+    raise_way(other.way_);
     owned_.reserve(other.owned_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
       owned_.push_back(std::make_unique<prefix_segment>(segment));
@@ -221,10 +73,17 @@ class segment_directory {
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
-  // Are all views plain?
-  TAMIS_INLINE bool all_plain() const { return all_plain_; }
+  lookup_way way() const { return way_; }
+  // The same for who comes with a digest: `any` unless a fine place is the product of the digest's first word.
+  TAMIS_INLINE lookup_way way_of_digests() const { return way_of_digests_; }
+  void set_even(bool even) {
+    even_ = even;
+    raise_way(way_);
+  }
   // After entries of any kind went into a segment.
-  TAMIS_INLINE void note_entries(const prefix_segment& segment) { all_plain_ = all_plain_ && segment.is_plain(); }
+  void note_entries(const prefix_segment& segment) {
+    if (!segment.is_plain()) raise_way(lookup_way::near);
+  }
   TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> at_shift_; }
   // After a segment has got other memory, or its first elder.
   void refresh(std::uint64_t at) {
@@ -329,9 +188,16 @@ class segment_directory {
     depth_ = depth;
     at_shift_ = fine_bits_ - depth;
   }
+  void raise_way(lookup_way way) {
+    way_ = std::max(way_, way);
+    way_of_digests_ = even_ ? way_ : lookup_way::any;
+  }
+  static lookup_way way_of(const segment_view& view) {
+    return view.is_plain() ? lookup_way::plain : view.is_near() ? lookup_way::near : lookup_way::any;
+  }
   segment_view view_of(prefix_segment& segment) {
     const segment_view view = segment_view::of(segment, fine_bits());
-    all_plain_ = all_plain_ && view.is_plain();
+    raise_way(way_of(view));
     return view;
   }
 
@@ -343,7 +209,9 @@ class segment_directory {
     std::swap(at_shift_, other.at_shift_);
     owned_.swap(other.owned_);
     places_.swap(other.places_);
-    std::swap(all_plain_, other.all_plain_);
+    std::swap(even_, other.even_);
+    std::swap(way_, other.way_);
+    std::swap(way_of_digests_, other.way_of_digests_);
   }
 
   void double_places() {
@@ -357,7 +225,7 @@ class segment_directory {
   // Where segments that lie in order stand. False if their depths do not make whole trees.
   bool place_all() {
     depth_ = 0;
-    all_plain_ = true;
+    way_ = lookup_way::plain;
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
     set_roots(roots_);
     places_.clear();
@@ -376,7 +244,7 @@ class segment_directory {
  public:
   status validate() const {
     for (const segment_view& view : places_) {
-      if (!(segment_view::of(*view.segment, fine_bits()) == view) || (all_plain_ && !view.is_plain()))
+      if (!(segment_view::of(*view.segment, fine_bits()) == view) || way_ < way_of(view))
         return error{"the directory has an old view of a segment"};
     }
     return {};
@@ -400,7 +268,9 @@ class segment_directory {
   unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
-  bool all_plain_ = true;  // false also if they were not, once
+  bool even_ = true;  // see set_even()
+  lookup_way way_of_digests_ = lookup_way::plain;
+  lookup_way way_ = lookup_way::plain;  // of the worst segment, or of a worse one that was there once
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL
