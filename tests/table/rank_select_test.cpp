@@ -66,19 +66,32 @@ struct pair_of_tables {
     if (!is_open && !is_opened_in_block(quotient, *gap, chosen.at, value)) real.open(quotient, chosen);
     set(chosen.at, value);
   }
-  // Tried in every other slot where it would open the right one; possible just where the run ends in its block and, if slots
-  // must not leave theirs, the free slot lies in it.
+  // Tried in every other slot where it would open the right one: in its block just where the free slot lies in that, and with
+  // other blocks' slots where the run ends in its own block or the next.
   bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at, std::uint64_t value) {
     if constexpr (requires { real.open_in_block(quotient, value); }) {
       if (at != gap.at || at % 2 == 0) return false;
-      const bool is_open = real.open_in_block(quotient, value);
-      EXPECT_EQ(is_open, in_block_of(quotient, gap.run.last) && (Table::moves_blocks || in_block_of(quotient, gap.free)));
+      bool is_open = real.open_in_block(quotient, value);
+      EXPECT_EQ(is_open, in_block_of(quotient, gap.free));
+      if constexpr (Table::moves_blocks) {
+        if (!is_open) {
+          const bool possible = ends_near(quotient, gap.run.last);
+          is_open = real.open_ahead(quotient, value);
+          EXPECT_EQ(is_open, possible);
+        }
+      }
       if (is_open) {
         EXPECT_EQ(real.value(at), value);
       }
       return is_open;
     }
     return false;
+  }
+  // Does the quotient's run end in its own block or the next, as far as their headers say?
+  bool ends_near(std::uint64_t quotient, std::uint64_t run_end) const {
+    const std::uint64_t block = quotient / Table::block_slots;
+    return in_block_of(quotient, run_end) || (real.header(block).offset < Table::block_slots && block + 1 < real.blocks() &&
+                                              run_end < (block + 2) * Table::block_slots);
   }
   void set(std::uint64_t slot, std::uint64_t value) {
     real.set_value(slot, value);
@@ -106,11 +119,16 @@ struct pair_of_tables {
       // Which of several equal ones goes makes no difference but for the order.
       const auto first = static_cast<std::uint64_t>(std::find(values.begin(), values.end(), values[which]) - values.begin());
       const std::uint64_t end = real.end_of_close(run.first + first);
-      const bool possible = in_block_of(quotient, end) || (Table::moves_blocks && can_close_ahead(run.last, end, quotient));
       if (values[which] % 2 == 0) {
-        const auto gone = real.erase_in_block(quotient, values[which]);
-        ASSERT_EQ(gone, possible ? std::optional(true) : std::nullopt);
+        const bool possible = in_block_of(quotient, end);
+        ASSERT_EQ(real.erase_in_block(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
         if (possible) return forget(quotient, first);
+        if constexpr (Table::moves_blocks) {
+          const bool ahead =
+              ends_near(quotient, run.last - 1) && offset_is_small(quotient, run.last) && offsets_known(end, quotient);
+          ASSERT_EQ(real.erase_ahead(quotient, values[which]), ahead ? std::optional(true) : std::nullopt);
+          if (ahead) return forget(quotient, first);
+        }
       }
     }
     if constexpr (requires { real.close_alone(quotient); }) {
@@ -125,7 +143,13 @@ struct pair_of_tables {
   }
   // The run ends in its own block, what moves ends before the table does, and all offsets on the way are known.
   bool can_close_ahead(std::uint64_t run_end, std::uint64_t end, std::uint64_t quotient) const {
-    bool possible = in_block_of(quotient, run_end) && end < real.slots();
+    return in_block_of(quotient, run_end) && offsets_known(end, quotient);
+  }
+  bool offset_is_small(std::uint64_t quotient, std::uint64_t run_end) const {
+    return in_block_of(quotient, run_end) || real.header(quotient / Table::block_slots).offset < Table::block_slots;
+  }
+  bool offsets_known(std::uint64_t end, std::uint64_t quotient) const {
+    bool possible = end < real.slots();
     for (std::uint64_t block = quotient / Table::block_slots + 1; possible && block <= end / Table::block_slots; ++block) {
       possible = real.header(block).offset != saturated_offset;
     }

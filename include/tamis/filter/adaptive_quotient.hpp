@@ -190,7 +190,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
     ++keys_;
     return insert_result::inserted;
   }
-  // The common case: a free slot in the same block, and no letters there that would have to be coded anew.
+  // The common case: no letters that would have to be coded anew.
   bool insert_in_block(const following_bits& bits) {
     if constexpr (coded) {
       if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
@@ -200,7 +200,11 @@ class adaptive_quotient : lettered_merge<Scheme> {
       table_.set_value(bits.place(), value);
       if constexpr (!coded) table_.set_label(bits.place(), 0);
     } else if (!table_.open_in_block(bits.place(), value)) {
-      return false;
+      if constexpr (base::table::moves_blocks) {
+        if (!table_.open_ahead(bits.place(), value)) return false;
+      } else {
+        return false;
+      }
     }
     ++keys_;
     return true;
@@ -240,10 +244,13 @@ class adaptive_quotient : lettered_merge<Scheme> {
     apply_codes(c);
     return erased();
   }
-  // The common case: all in a block without letters. Equal values are then equal slots.
+  // The common case: all in blocks without letters. Equal values are then equal slots.
   std::optional<bool> erase_in_block(const following_bits& bits) requires coded {
     if (table_.code(bits.place() / base::table::block_slots) != 0) return std::nullopt;
-    const auto gone = table_.erase_in_block(bits.place(), bits.head(table_.width()));
+    auto gone = table_.erase_in_block(bits.place(), bits.head(table_.width()));
+    if constexpr (base::table::moves_blocks) {
+      if (!gone) gone = table_.erase_ahead(bits.place(), bits.head(table_.width()));
+    }
     keys_ -= gone.value_or(false) && keys_ != 0;
     return gone;
   }

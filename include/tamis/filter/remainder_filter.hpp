@@ -20,22 +20,11 @@ class remainder_filter : public quotient_fingerprints<Table> {
   using typename base::fingerprint;
 
   insert_result insert(digest d) {
-    const fingerprint f = fingerprint_of(d);
-    table_.prefetch(f.quotient);  // the values are needed after the header has been waited for: wait for both at once
-    if constexpr (requires { table_.open_own(f.quotient); }) {
-      if (table_.open_own(f.quotient)) {
-        table_.set_value(f.quotient, f.remainder);
-        return insert_result::inserted;
-      }
+    if constexpr (has_bytes) {
+      if (table_.width() == 8) [[likely]]
+        return insert_as<8>(base::template fingerprint_of<8>(d));
     }
-    if constexpr (requires { table_.open_in_block(f.quotient, f.remainder); }) {
-      if (table_.open_in_block(f.quotient, f.remainder)) return insert_result::inserted;
-    }
-    const auto gap = table_.find_gap(f.quotient);
-    if (!gap) return insert_result::full;
-    table_.open(f.quotient, *gap);
-    table_.set_value(gap->at, f.remainder);
-    return insert_result::inserted;
+    return insert_wide(fingerprint_of(d));
   }
 
   TAMIS_INLINE bool contains(digest d) const {
@@ -46,25 +35,11 @@ class remainder_filter : public quotient_fingerprints<Table> {
   }
 
   erase_result erase(digest d) {
-    const fingerprint f = fingerprint_of(d);
-    table_.prefetch(f.quotient);
-    if constexpr (requires { table_.is_alone(f.quotient); }) {
-      if (table_.is_alone(f.quotient)) {
-        if (table_.value(f.quotient) != f.remainder) return erase_result::absent;
-        table_.close_alone(f.quotient);
-        return erase_result::erased;
-      }
+    if constexpr (has_bytes) {
+      if (table_.width() == 8) [[likely]]
+        return erase_as<8>(base::template fingerprint_of<8>(d));
     }
-    if constexpr (requires { table_.erase_in_block(f.quotient, f.remainder); }) {
-      if (const auto erased = table_.erase_in_block(f.quotient, f.remainder)) {
-        return *erased ? erase_result::erased : erase_result::absent;
-      }
-    }
-    const slot_range run = table_.find(f.quotient);
-    const std::uint64_t slot = table_.find_value(run, f.remainder);
-    if (slot == run.last) return erase_result::absent;
-    table_.close(f.quotient, run, slot);
-    return erase_result::erased;
+    return erase_wide(fingerprint_of(d));
   }
 
   // How many keys have this fingerprint.
@@ -121,6 +96,68 @@ class remainder_filter : public quotient_fingerprints<Table> {
   TAMIS_INLINE bool test(const fingerprint& f) const {
     if constexpr (Width == 8) return table_.template contains<8>(f.quotient, f.remainder);
     return table_.contains(f.quotient, f.remainder);
+  }
+
+  // In three steps: what is quickest, for every other width out of line; what is rare; what works always. So the first one has
+  // registers enough.
+  template <unsigned Width>
+  TAMIS_INLINE insert_result insert_as(const fingerprint& f) {
+    if constexpr (requires { table_.template open_ahead<Width>(f.quotient, f.remainder); }) {
+      table_.template prefetch_slot<Width>(f.quotient);  // wait for header and slots at once
+      if (table_.open_own(f.quotient)) {
+        table_.template set_value<Width>(f.quotient, f.remainder);
+        return insert_result::inserted;
+      }
+      if (table_.template open_in_block<Width>(f.quotient, f.remainder)) [[likely]]
+        return insert_result::inserted;
+    } else {
+      table_.prefetch(f.quotient);
+    }
+    return insert_slowly<Width>(f.quotient, f.remainder);
+  }
+  TAMIS_NOINLINE insert_result insert_wide(fingerprint f) { return insert_as<0>(f); }
+  template <unsigned Width>
+  TAMIS_NOINLINE insert_result insert_slowly(std::uint64_t quotient, std::uint64_t remainder) {
+    if constexpr (requires { table_.template open_ahead<Width>(quotient, remainder); }) {
+      if (table_.template open_ahead<Width>(quotient, remainder)) return insert_result::inserted;
+    }
+    const auto gap = table_.find_gap(quotient);
+    if (!gap) return insert_result::full;
+    table_.open(quotient, *gap);
+    table_.set_value(gap->at, remainder);
+    return insert_result::inserted;
+  }
+
+  template <unsigned Width>
+  TAMIS_INLINE erase_result erase_as(const fingerprint& f) {
+    if constexpr (requires { table_.template erase_ahead<Width>(f.quotient, f.remainder); }) {
+      table_.template prefetch_slot<Width>(f.quotient);
+      if (table_.is_alone(f.quotient)) {
+        if (table_.template value<Width>(f.quotient) != f.remainder) return erase_result::absent;
+        table_.close_alone(f.quotient);
+        return erase_result::erased;
+      }
+      if (const auto erased = table_.template erase_in_block<Width>(f.quotient, f.remainder)) {
+        return *erased ? erase_result::erased : erase_result::absent;
+      }
+    } else {
+      table_.prefetch(f.quotient);
+    }
+    return erase_slowly<Width>(f.quotient, f.remainder);
+  }
+  TAMIS_NOINLINE erase_result erase_wide(fingerprint f) { return erase_as<0>(f); }
+  template <unsigned Width>
+  TAMIS_NOINLINE erase_result erase_slowly(std::uint64_t quotient, std::uint64_t remainder) {
+    if constexpr (requires { table_.template erase_ahead<Width>(quotient, remainder); }) {
+      if (const auto erased = table_.template erase_ahead<Width>(quotient, remainder)) {
+        return *erased ? erase_result::erased : erase_result::absent;
+      }
+    }
+    const slot_range run = table_.find(quotient);
+    const std::uint64_t slot = table_.find_value(run, remainder);
+    if (slot == run.last) return erase_result::absent;
+    table_.close(quotient, run, slot);
+    return erase_result::erased;
   }
 
   // One pass through both tables.

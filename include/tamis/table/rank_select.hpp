@@ -36,6 +36,7 @@ template <rank_select_layout Layout = rank_select_layout{}>
 class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   using base = run_map<Layout.block_slots, Layout.headers()>;
   using base::headers_;
+  using base::one;
   using base::quotients_;
   using base::used_;
 
@@ -47,8 +48,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   using typename base::gap;
   using cursor = run_cursor<rank_select>;
   static constexpr bool is_in_words = Layout.block_slots == word_bits && !Layout.topped;  // values are whole, and 64 a block
-  // May a slot move to another block without its filter?
-  static constexpr bool moves_blocks = Layout.block_slots == word_bits && !Layout.coded && !Layout.labels;
+  // May a slot move to another block without its filter? If not, or if a code says something about it, it stays.
+  static constexpr bool moves_blocks = Layout.block_slots == word_bits && !Layout.labels;
 
   // An empty table: every quotient below `quotients` has a slot of its own, and at least `spare` slots follow the last of them.
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
@@ -68,11 +69,14 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   const std::uint8_t* header_bytes() const { return headers_.data(); }
 
   // Columns.
+  // `Width`, here and below, may say how wide values are.
   const slot_values& values() const { return values_; }  // but for the bits that stand in the headers
+  template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
     if constexpr (Layout.topped) return values_.get(slot) | (has_tops_ ? top(slot) << values_.width() : 0);
-    return values_.get(slot);
+    return values_.template get<Width>(slot);
   }
+  template <unsigned Width = 0>
   TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) {
     if constexpr (Layout.topped) {
       if (has_tops_) {
@@ -80,7 +84,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
         value &= low_mask(values_.width());
       }
     }
-    values_.set(slot, value);
+    values_.template set<Width>(slot, value);
   }
   // All values of a block.  Requires: they fit a Word.
   template <class Word>
@@ -128,12 +132,13 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   }
 
   // The quotient's own slot, without the header.
+  template <unsigned Width = 0>
   TAMIS_INLINE void prefetch_slot(std::uint64_t quotient) const {
-    values_.prefetch(quotient);
+    values_.template prefetch<Width>(quotient);
     if constexpr (Layout.labels) labels_.prefetch(quotient);
   }
 
-  // Does a slot of the quotient's run hold this value? `Width` may say how wide values are.
+  // Does a slot of the quotient's run hold this value?
   template <unsigned Width = 0>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const requires(!Layout.topped) {
 #if !TAMIS_HAS_AVX2
@@ -196,37 +201,74 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     close(quotient, run, slot, this->end_of_close(slot));
   }
 
-  // open() with the quotient's own gap, for a slot with this value and no label, if the run ends in its block: nearly always,
-  // and without a branch that depends on how the runs lie. Where the filter has something about every slot in the table, no
-  // slot of another block may have to move. False, and nothing has changed, if not.
+  // open() with the quotient's own gap, for a slot with this value and no label, if no slot of another block has to move: most
+  // often, and with one branch that depends on how the runs lie. False, and nothing has changed, if not.
+  template <unsigned Width = 0>
   TAMIS_INLINE bool open_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
-    const auto i = static_cast<unsigned>(quotient % block_slots);
-    const unsigned end = select(header.bounds(), popcount(header.occupied & low_mask(i + 1)));
-    if (end >= block_slots) return false;
-    const unsigned at = std::max(i, end) - static_cast<unsigned>(header.occupied >> i & 1);
+    const unsigned at = this->gap_in_block(quotient);
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return moves_blocks && push_up(quotient, header, at, value);
+    if (free >= block_slots) return false;
     base::open_in_block(quotient, at, free);
-    values_.insert_among(block * block_slots, at, free, value);
+    values_.template insert_among<Width>(block * block_slots, at, free, value);
     if constexpr (Layout.labels) labels_.insert_among(block * block_slots, at, free, 0);
     return true;
   }
-  // close() for the first slot of the quotient's run with this value, on the same condition. True if it is gone, false if there
-  // is none in the run; none, and nothing has changed, if another block would have to be looked at, or close_ahead() cannot.
+  // The same where slots of other blocks have to move, if the run ends in its own block or the next. False, and nothing has
+  // changed, if not, or if there is no free slot, or where a code says something about slots that would move.
+  // Requires: no slot of the quotient's own block is free behind its run.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE bool open_ahead(std::uint64_t quotient, std::uint64_t value) requires(is_in_words&& moves_blocks) {
+    const std::uint64_t block = quotient / block_slots;
+    const block_header header = headers_[block];
+    const auto i = static_cast<unsigned>(quotient % block_slots);
+    const unsigned runs = popcount(header.occupied & low_mask(i + 1));
+    unsigned end = std::max(i, select(header.bounds(), runs));
+    if (end >= block_slots) {
+      if (header.offset >= block_slots || block + 1 == blocks()) return false;
+      const unsigned left = runs - popcount(header.runends & ~low_mask(header.offset));  // runs up to its own that end there
+      if (left != 0) end = block_slots + select(headers_.runends(block + 1), left - 1) + 1;
+      if (end >= 2 * block_slots) return false;
+    }
+    return push_up<Width>(quotient, block * block_slots + end - (header.occupied >> i & 1), value);
+  }
+  // close() for the first slot of the quotient's run with this value, on the same condition as open_in_block. True if it is
+  // gone, false if there is none in the run; none, and nothing has changed, if another block would have to be looked at.
+  template <unsigned Width = 0>
   TAMIS_INLINE std::optional<bool> erase_in_block(std::uint64_t quotient, std::uint64_t value) requires(is_in_words) {
     const block_header header = headers_[quotient / block_slots];
     const auto run = base::find_in_block(header, quotient % block_slots);
-    if (run.leaves()) return std::nullopt;
-    const std::uint64_t found = values_.matches(quotient / block_slots * block_slots, run.slots, value);
-    if (found == 0) return false;
+    const std::uint64_t found = values_.template matches<Width>(quotient / block_slots * block_slots, run.slots, value);
+    if (found == 0) return run.leaves() ? std::nullopt : std::optional(false);
     const auto at = static_cast<unsigned>(std::countr_zero(found));
-    if (close_in_block(quotient, header, run.slots, at)) return true;
-    if constexpr (moves_blocks) {
-      if (close_ahead(quotient, header, run.slots, at)) return true;
+    return close_in_block<Width>(quotient, header, run.slots, at) ? std::optional(true) : std::nullopt;
+  }
+  // The same where other blocks have to be looked at. None, and nothing has changed, if the run does not end in its own block
+  // or the next, if the next has a code that the run goes by, or if slots cannot be moved, as in close_ahead.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE std::optional<bool> erase_ahead(std::uint64_t quotient,
+                                                 std::uint64_t value) requires(is_in_words&& moves_blocks) {
+    const std::uint64_t block = quotient / block_slots;
+    const auto run = base::find_in_block(headers_[block], quotient % block_slots);
+    std::uint64_t behind = 0;
+    if (run.leaves()) {
+      const auto found = base::find_behind(quotient);
+      if (!found.known || has_code(std::min(block + 1, blocks() - 1))) return std::nullopt;
+      behind = found.slots;
     }
-    return std::nullopt;
+    const bool is_more = popcount(run.slots) + popcount(behind) > 1;
+    std::uint64_t found = values_.template matches<Width>(block * block_slots, run.slots, value);
+    if (found != 0) {
+      const bool gone = close_at<Width>(quotient, block * block_slots + first_of(found), is_more);
+      return gone ? std::optional(true) : std::nullopt;
+    }
+    if (behind != 0) found = values_.template matches<Width>((block + 1) * block_slots, behind, value);
+    if (found == 0) return false;
+    if (!close_at<Width>(quotient, (block + 1) * block_slots + first_of(found), is_more)) return std::nullopt;
+    // If that was all of the run that stood there, it now ends with its own block.
+    if (behind == 1 && run.slots != 0) headers_.set_runends(block, headers_.runends(block) | one(block_slots - 1));
+    return true;
   }
 
   // The same for the one slot of a quotient that is alone.
@@ -246,51 +288,29 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if (run.begin == 0 || popcount(run.slots) >= longest || run.leaves()) return false;
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return push_up(quotient, header, at, value);
+    if (free >= block_slots) return push_up(quotient, block * block_slots + at, value);
     this->open_first_in_block(quotient, header, run.own, at, free);
     insert_value_among(block, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
   // Requires: the block's header, and the slots of a run that ends there.
+  template <unsigned Width = 0>
   TAMIS_INLINE bool close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run,
                                    unsigned at) requires(Layout.block_slots == word_bits) {
     const std::uint64_t block = quotient / block_slots;
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
     base::close_in_block(quotient, header, run, at, end);
-    remove_value_among(block, at, end);
+    remove_value_among<Width>(block, at, end);
     if constexpr (Layout.labels) labels_.remove_among(block * block_slots, at, end);
     return true;
   }
 
   // The same where slots of other blocks have to move: whole blocks go down by one slot, each with the first of the next one
   // behind it. False, and nothing has changed, at the end of the table and where an offset does not fit its byte.
-  TAMIS_NOINLINE bool close_ahead(std::uint64_t quotient, const block_header& header, std::uint64_t run,
-                                  unsigned at) requires(moves_blocks) {
-    const std::uint64_t first = quotient / block_slots;
-    std::uint64_t last = first;
-    unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
-    for (const std::uint64_t behind = blocks(); end >= block_slots; end = first_closed(headers_[last])) {
-      if (++last == behind || headers_.offset(last) == saturated_offset) return false;
-    }
-    if (end == 0) {  // nothing of that block moves
-      --last;
-      end = block_slots;
-    }
-    std::uint64_t runends = base::close_first_of(quotient, header, run, at);
-    for (std::uint64_t block = first; block < last; ++block, at = 0) {
-      const std::uint64_t next_runends = headers_.runends(block + 1);
-      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
-      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
-      remove_value_among(block, at, block_slots);
-      set_value(block * block_slots + block_slots - 1, value((block + 1) * block_slots));
-      runends = next_runends;
-    }
-    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
-    remove_value_among(last, at, end);
-    --used_;
-    return true;
+  bool close_ahead(std::uint64_t quotient, const block_header&, std::uint64_t run, unsigned at) requires(moves_blocks) {
+    return close_at(quotient, quotient / block_slots * block_slots + at, (run & (run - 1)) != 0);
   }
 
   // Calls visit(quotient, run) for every run, in order.
@@ -466,6 +486,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   }
 
   // slot_values::insert_among and remove_among, with the bits that stand in the headers.
+  template <unsigned Width = 0>
   TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
     if constexpr (Layout.topped) {
       if (has_tops_) {
@@ -473,41 +494,46 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
         value &= low_mask(values_.width());
       }
     }
-    values_.insert_among(block * block_slots, at, last, value);
+    values_.template insert_among<Width>(block * block_slots, at, last, value);
   }
+  template <unsigned Width = 0>
   TAMIS_INLINE void remove_value_among(std::uint64_t block, unsigned at, unsigned end) {
     if constexpr (Layout.topped) {
       if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
     }
-    values_.remove_among(block * block_slots, at, end);
+    values_.template remove_among<Width>(block * block_slots, at, end);
+  }
+  TAMIS_INLINE bool has_code(std::uint64_t block) const {
+    if constexpr (Layout.coded) return headers_.code(block) != 0;
+    return false;
   }
 
-  // Makes slot `at` of the quotient's block, which is not behind its run: whole blocks go up by one slot, each with what the
-  // one before has pushed out, up to the next free one. False, and nothing has changed, if there is none.
-  // Requires: none is free in the quotient's own block, from `at` on.
-  TAMIS_NOINLINE bool push_up(std::uint64_t quotient, const block_header& header, unsigned at, std::uint64_t value) {
-    const std::uint64_t first = quotient / block_slots;
-    const std::uint64_t behind = blocks();
-    std::uint64_t last = first;
-    unsigned free = block_slots;
-    while (free >= block_slots) {
-      if (++last == behind) return false;
-      free = first_free(headers_[last]);
-    }
-    const std::uint64_t own = std::uint64_t{1} << (quotient % block_slots);
-    std::uint64_t ends_run = static_cast<std::uint64_t>((header.occupied & own) == 0);
-    headers_.set_occupied(first, header.occupied | own);
-    for (std::uint64_t block = first; block < last; ++block, at = 0) {
-      const std::uint64_t pushed_value = this->value(block * block_slots + block_slots - 1);
+  // Makes a slot of the quotient's run or at its end, in the quotient's own block or the next: whole blocks go up by one slot,
+  // each with what the one before has pushed out, up to the next free one. False, and nothing has changed, if there is none or
+  // a block has a code.  Requires: none is free from there on in the quotient's own block.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE bool push_up(std::uint64_t quotient, std::uint64_t slot, std::uint64_t value) {
+    const std::uint64_t own = quotient / block_slots;
+    std::uint64_t block = slot / block_slots;
+    if ((Layout.coded || !this->has_free_end()) && !can_push_up(own, block)) return false;
+    const std::uint64_t occupied = headers_.occupied(own);
+    std::uint64_t ends_run = ~occupied >> (quotient % block_slots) & 1;
+    headers_.set_occupied(own, occupied | one(quotient));
+    unsigned free = block == own ? block_slots : first_free(headers_[block]);
+    if (block != own) headers_.set_offset(block, headers_.offset(block) + 1);
+    for (auto at = static_cast<unsigned>(slot % block_slots);; at = 0) {
       const std::uint64_t runends = headers_.runends(block);
-      headers_.set_runends(block, with_bit_inserted(runends, at, block_slots - 1, ends_run));
-      headers_.set_offset(block + 1, headers_.offset(block + 1) + 1);
-      insert_value_among(block, at, block_slots - 1, value);
+      const std::uint64_t pushed_value = this->template value<Width>(block * block_slots + block_slots - 1);
+      const unsigned last = std::min(free, block_slots - 1);
+      headers_.set_runends(block, with_bit_inserted(runends, at, last, ends_run));
+      insert_value_among<Width>(block, at, last, value);
+      if (free < block_slots) break;
       value = pushed_value;
       ends_run = runends >> (block_slots - 1);
+      ++block;
+      free = first_free(headers_[block]);
+      headers_.set_offset(block, headers_.offset(block) + 1);
     }
-    headers_.set_runends(last, with_bit_inserted(headers_.runends(last), at, free, ends_run));
-    insert_value_among(last, at, free, value);
     ++used_;
     return true;
   }
@@ -528,6 +554,54 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     for (unsigned i = 0; i < word_bits; ++i) values[i] = static_cast<Word>(values[i] | (word >> i & 1) << at);
   }
 
+  // Is there a free slot from block `first` on, and no code before it?
+  TAMIS_NOINLINE bool can_push_up(std::uint64_t own, std::uint64_t first) const {
+    const std::uint64_t behind = blocks();
+    unsigned free = first == own ? block_slots : first_free(headers_[first]);
+    for (; free >= block_slots; free = first_free(headers_[first])) {
+      if (has_code(first) || ++first == behind) return false;
+    }
+    return !has_code(first);
+  }
+  // Removes a slot of the quotient's run, in the quotient's own block or the next: whole blocks go down by one slot, each with
+  // the first of the next one behind it. False, and nothing has changed, at the end of the table, where an offset does not fit
+  // its byte and where a block has a code. `is_more`: the run has other slots. The caller moves the end of a run to another
+  // block.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE bool close_at(std::uint64_t quotient, std::uint64_t slot, bool is_more) {
+    const std::uint64_t own = quotient / block_slots;
+    const std::uint64_t first = slot / block_slots;
+    const std::uint64_t behind = blocks();
+    auto at = static_cast<unsigned>(slot % block_slots);
+    std::uint64_t last = first;
+    const block_header header = headers_[first];
+    if (first != own && header.offset == saturated_offset) return false;
+    unsigned end = first == own ? first_balanced(header.occupied << 1, header.ended(), at + 1) : first_closed(header);
+    for (; end >= block_slots; end = first_closed(headers_[last])) {
+      if (has_code(last) || ++last == behind || headers_.offset(last) == saturated_offset) return false;
+    }
+    if (end == 0) {  // nothing of that block moves
+      --last;
+      end = block_slots;
+    }
+    if (has_code(last)) return false;
+    headers_.set_occupied(own, headers_.occupied(own) ^ static_cast<std::uint64_t>(!is_more) << (quotient % block_slots));
+    if (first != own) headers_.set_offset(first, header.offset - 1);
+    std::uint64_t runends = header.runends | (header.runends & static_cast<std::uint64_t>(is_more) << at) >> 1;
+    for (std::uint64_t block = first; block < last; ++block, at = 0) {
+      const std::uint64_t next_runends = headers_.runends(block + 1);
+      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
+      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
+      remove_value_among<Width>(block, at, block_slots);
+      set_value<Width>(block * block_slots + block_slots - 1, this->template value<Width>((block + 1) * block_slots));
+      runends = next_runends;
+    }
+    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
+    remove_value_among<Width>(last, at, end);
+    --used_;
+    return true;
+  }
+  static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
   // The first slot of a block that belongs to no run; 64 if there is none.
   TAMIS_INLINE static unsigned first_free(const block_header& header) {
     return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;

@@ -18,7 +18,6 @@ template <unsigned BlockSlots, header_kind Headers>
 class run_map : public run_search<BlockSlots, Headers> {
   using base = run_search<BlockSlots, Headers>;
   using base::in_block;
-  using base::one;
   using base::runs_after;
 
  public:
@@ -106,6 +105,7 @@ class run_map : public run_search<BlockSlots, Headers> {
 
  protected:
   using base::headers_;
+  using base::one;
 
   run_map() = default;
 

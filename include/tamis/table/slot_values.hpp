@@ -49,13 +49,16 @@ class slot_values {
     return packed_array<dynamic_width>::get(rests, i, width - 8);
   }
 
+  // `Width`, here and below, may say the width.
+  template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t get(std::uint64_t i) const {
-    if (width_ == 8) return low_.get(i);
+    if (Width == 8 || width_ == 8) return low_.get(i);
     return width_ < 8 ? rest_.get(i) : rest_.get(i) << 8 | low_.get(i);
   }
+  template <unsigned Width = 0>
   TAMIS_INLINE void set(std::uint64_t i, std::uint64_t value) {
-    if (width_ >= 8) low_.set(i, static_cast<std::uint8_t>(value));
-    if (width_ != 8) rest_.set(i, width_ < 8 ? value : value >> 8);
+    if (Width == 8 || width_ >= 8) low_.set(i, static_cast<std::uint8_t>(value));
+    if (Width != 8 && width_ != 8) rest_.set(i, width_ < 8 ? value : value >> 8);
   }
 
   // The same for a slot that is zero.
@@ -91,7 +94,7 @@ class slot_values {
     for (unsigned i = 0; i < word_bits; ++i) out[i] = static_cast<Word>(get(first + i));
   }
 
-  // Which of the slots first + {bits of `among`} hold `value`. `Width` may say the width.  Requires: those slots exist.
+  // Which of the slots first + {bits of `among`} hold `value`.  Requires: those slots exist.
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t matches(std::uint64_t first, std::uint64_t among, std::uint64_t value) const {
     assert(Width == 0 || Width == width_);
@@ -120,8 +123,9 @@ class slot_values {
     return low_.sixteen_agree_above_last_one(first, static_cast<std::uint8_t>(asked));
   }
 
+  template <unsigned Width = 0>
   TAMIS_INLINE void prefetch(std::uint64_t i) const {
-    if (width_ >= 8) {
+    if (Width == 8 || width_ >= 8) {
       low_.prefetch(i);
     } else {
       rest_.prefetch(i);
@@ -148,17 +152,19 @@ class slot_values {
   }
   // Of the 64 slots from `first` on, [at, last) goes up by one, and slot `at` gets the value.
   // Requires: first is a multiple of 64.
+  template <unsigned Width = 0>
   TAMIS_INLINE void insert_among(std::uint64_t first, unsigned at, unsigned last, std::uint64_t value) {
-    if (width_ >= 8) low_.insert_among(first, at, last, static_cast<std::uint8_t>(value));
-    if (width_ != 8) {
+    if (Width == 8 || width_ >= 8) low_.insert_among(first, at, last, static_cast<std::uint8_t>(value));
+    if (Width != 8 && width_ != 8) {
       rest_.move_up(first + at, first + last);
       rest_.set(first + at, width_ < 8 ? value : value >> 8);
     }
   }
   // Of the same slots, (at, end) goes down by one, and slot end - 1 becomes zero.
+  template <unsigned Width = 0>
   TAMIS_INLINE void remove_among(std::uint64_t first, unsigned at, unsigned end) {
-    if (width_ >= 8) low_.remove_among(first, at, end);
-    if (width_ != 8) {
+    if (Width == 8 || width_ >= 8) low_.remove_among(first, at, end);
+    if (Width != 8 && width_ != 8) {
       rest_.move_down(first + at + 1, first + end);
       rest_.set(first + end - 1, 0);
     }
