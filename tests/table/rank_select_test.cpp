@@ -71,14 +71,14 @@ struct pair_of_tables {
   bool is_opened_in_block(std::uint64_t quotient, const typename Table::gap& gap, std::uint64_t at, std::uint64_t value) {
     if constexpr (requires { real.open_in_block(quotient, value); }) {
       if (at != gap.at || at % 2 == 0) return false;
-      bool is_open = real.open_in_block(quotient, value);
-      EXPECT_EQ(is_open, in_block_of(quotient, gap.free));
+      bool is_open = false;
       if constexpr (Table::moves_blocks) {
-        if (!is_open) {
-          const bool possible = ends_near(quotient, gap.run.last);
-          is_open = real.open_ahead(quotient, value);
-          EXPECT_EQ(is_open, possible);
-        }
+        const bool possible = ends_near(quotient, gap.run.last);
+        is_open = real.open_near(quotient, value);
+        EXPECT_EQ(is_open, possible);
+      } else {
+        is_open = real.open_in_block(quotient, value);
+        EXPECT_EQ(is_open, in_block_of(quotient, gap.free));
       }
       if (is_open) {
         EXPECT_EQ(real.value(at), value);
@@ -120,15 +120,14 @@ struct pair_of_tables {
       const auto first = static_cast<std::uint64_t>(std::find(values.begin(), values.end(), values[which]) - values.begin());
       const std::uint64_t end = real.end_of_close(run.first + first);
       if (values[which] % 2 == 0) {
-        const bool possible = in_block_of(quotient, end);
-        ASSERT_EQ(real.erase_in_block(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
-        if (possible) return forget(quotient, first);
+        bool possible = in_block_of(quotient, end);
         if constexpr (Table::moves_blocks) {
-          const bool ahead =
-              ends_near(quotient, run.last - 1) && offset_is_small(quotient, run.last) && offsets_known(end, quotient);
-          ASSERT_EQ(real.erase_ahead(quotient, values[which]), ahead ? std::optional(true) : std::nullopt);
-          if (ahead) return forget(quotient, first);
+          possible |= ends_near(quotient, run.last - 1) && offset_is_small(quotient, run.last) && offsets_known(end, quotient);
+          ASSERT_EQ(real.erase_near(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
+        } else {
+          ASSERT_EQ(real.erase_in_block(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
         }
+        if (possible) return forget(quotient, first);
       }
     }
     if constexpr (requires { real.close_alone(quotient); }) {

@@ -199,12 +199,10 @@ class adaptive_quotient : lettered_merge<Scheme> {
     if (table_.open_own(bits.place())) {
       table_.set_value(bits.place(), value);
       if constexpr (!coded) table_.set_label(bits.place(), 0);
-    } else if (!table_.open_in_block(bits.place(), value)) {
-      if constexpr (base::table::moves_blocks) {
-        if (!table_.open_ahead(bits.place(), value)) return false;
-      } else {
-        return false;
-      }
+    } else if constexpr (coded) {
+      if (!table_.open_near(bits.place(), value)) return false;
+    } else {
+      if (!table_.open_in_block(bits.place(), value)) return false;
     }
     ++keys_;
     return true;
@@ -247,10 +245,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
   // The common case: all in blocks without letters. Equal values are then equal slots.
   std::optional<bool> erase_in_block(const following_bits& bits) requires coded {
     if (table_.code(bits.place() / base::table::block_slots) != 0) return std::nullopt;
-    auto gone = table_.erase_in_block(bits.place(), bits.head(table_.width()));
-    if constexpr (base::table::moves_blocks) {
-      if (!gone) gone = table_.erase_ahead(bits.place(), bits.head(table_.width()));
-    }
+    const auto gone = table_.erase_near(bits.place(), bits.head(table_.width()));
     keys_ -= gone.value_or(false) && keys_ != 0;
     return gone;
   }

@@ -98,29 +98,24 @@ class remainder_filter : public quotient_fingerprints<Table> {
     return table_.contains(f.quotient, f.remainder);
   }
 
-  // In three steps: what is quickest, for every other width out of line; what is rare; what works always. So the first one has
-  // registers enough.
+  // What works always stands out of line, and so do widths other than eight: the common way then has registers enough.
   template <unsigned Width>
   TAMIS_INLINE insert_result insert_as(const fingerprint& f) {
-    if constexpr (requires { table_.template open_ahead<Width>(f.quotient, f.remainder); }) {
+    if constexpr (requires { table_.template open_near<Width>(f.quotient, f.remainder); }) {
       table_.template prefetch_slot<Width>(f.quotient);  // wait for header and slots at once
       if (table_.open_own(f.quotient)) {
         table_.template set_value<Width>(f.quotient, f.remainder);
         return insert_result::inserted;
       }
-      if (table_.template open_in_block<Width>(f.quotient, f.remainder)) [[likely]]
+      if (table_.template open_near<Width>(f.quotient, f.remainder)) [[likely]]
         return insert_result::inserted;
     } else {
       table_.prefetch(f.quotient);
     }
-    return insert_slowly<Width>(f.quotient, f.remainder);
+    return insert_slowly(f.quotient, f.remainder);
   }
   TAMIS_NOINLINE insert_result insert_wide(fingerprint f) { return insert_as<0>(f); }
-  template <unsigned Width>
   TAMIS_NOINLINE insert_result insert_slowly(std::uint64_t quotient, std::uint64_t remainder) {
-    if constexpr (requires { table_.template open_ahead<Width>(quotient, remainder); }) {
-      if (table_.template open_ahead<Width>(quotient, remainder)) return insert_result::inserted;
-    }
     const auto gap = table_.find_gap(quotient);
     if (!gap) return insert_result::full;
     table_.open(quotient, *gap);
@@ -130,29 +125,23 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   template <unsigned Width>
   TAMIS_INLINE erase_result erase_as(const fingerprint& f) {
-    if constexpr (requires { table_.template erase_ahead<Width>(f.quotient, f.remainder); }) {
+    if constexpr (requires { table_.template erase_near<Width>(f.quotient, f.remainder); }) {
       table_.template prefetch_slot<Width>(f.quotient);
       if (table_.is_alone(f.quotient)) {
         if (table_.template value<Width>(f.quotient) != f.remainder) return erase_result::absent;
         table_.close_alone(f.quotient);
         return erase_result::erased;
       }
-      if (const auto erased = table_.template erase_in_block<Width>(f.quotient, f.remainder)) {
+      if (const auto erased = table_.template erase_near<Width>(f.quotient, f.remainder)) {
         return *erased ? erase_result::erased : erase_result::absent;
       }
     } else {
       table_.prefetch(f.quotient);
     }
-    return erase_slowly<Width>(f.quotient, f.remainder);
+    return erase_slowly(f.quotient, f.remainder);
   }
   TAMIS_NOINLINE erase_result erase_wide(fingerprint f) { return erase_as<0>(f); }
-  template <unsigned Width>
   TAMIS_NOINLINE erase_result erase_slowly(std::uint64_t quotient, std::uint64_t remainder) {
-    if constexpr (requires { table_.template erase_ahead<Width>(quotient, remainder); }) {
-      if (const auto erased = table_.template erase_ahead<Width>(quotient, remainder)) {
-        return *erased ? erase_result::erased : erase_result::absent;
-      }
-    }
     const slot_range run = table_.find(quotient);
     const std::uint64_t slot = table_.find_value(run, remainder);
     if (slot == run.last) return erase_result::absent;

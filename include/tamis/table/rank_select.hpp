@@ -215,23 +215,20 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if constexpr (Layout.labels) labels_.insert_among(block * block_slots, at, free, 0);
     return true;
   }
-  // The same where slots of other blocks have to move, if the run ends in its own block or the next. False, and nothing has
-  // changed, if not, or if there is no free slot, or where a code says something about slots that would move.
-  // Requires: no slot of the quotient's own block is free behind its run.
+  // The same with slots of other blocks, where the run ends in its own block or the next. False, and nothing has changed, if it
+  // does not, or if there is no free slot, or where a code says something about slots that would move.
   template <unsigned Width = 0>
-  TAMIS_NOINLINE bool open_ahead(std::uint64_t quotient, std::uint64_t value) requires(is_in_words&& moves_blocks) {
+  TAMIS_INLINE bool open_near(std::uint64_t quotient, std::uint64_t value) requires(is_in_words&& moves_blocks) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto i = static_cast<unsigned>(quotient % block_slots);
-    const unsigned runs = popcount(header.occupied & low_mask(i + 1));
-    unsigned end = std::max(i, select(header.bounds(), runs));
-    if (end >= block_slots) {
-      if (header.offset >= block_slots || block + 1 == blocks()) return false;
-      const unsigned left = runs - popcount(header.runends & ~low_mask(header.offset));  // runs up to its own that end there
-      if (left != 0) end = block_slots + select(headers_.runends(block + 1), left - 1) + 1;
-      if (end >= 2 * block_slots) return false;
-    }
-    return push_up<Width>(quotient, block * block_slots + end - (header.occupied >> i & 1), value);
+    const unsigned end = std::max(i, select(header.bounds(), popcount(header.occupied & low_mask(i + 1))));
+    const unsigned at = end - static_cast<unsigned>(header.occupied >> i & 1);
+    const unsigned free = first_balanced(header.occupied, header.ended(), at);
+    if (free >= block_slots) return open_ahead<Width>(quotient, end, value);
+    base::open_in_block(quotient, at, free);
+    values_.template insert_among<Width>(block * block_slots, at, free, value);
+    return true;
   }
   // close() for the first slot of the quotient's run with this value, on the same condition as open_in_block. True if it is
   // gone, false if there is none in the run; none, and nothing has changed, if another block would have to be looked at.
@@ -244,31 +241,20 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     const auto at = static_cast<unsigned>(std::countr_zero(found));
     return close_in_block<Width>(quotient, header, run.slots, at) ? std::optional(true) : std::nullopt;
   }
-  // The same where other blocks have to be looked at. None, and nothing has changed, if the run does not end in its own block
-  // or the next, if the next has a code that the run goes by, or if slots cannot be moved, as in close_ahead.
+  // The same with other blocks. None, and nothing has changed, if the run does not end in its own block or the next, if the
+  // next has a code that the run goes by, or if slots cannot be moved, as in close_ahead.
   template <unsigned Width = 0>
-  TAMIS_NOINLINE std::optional<bool> erase_ahead(std::uint64_t quotient,
-                                                 std::uint64_t value) requires(is_in_words&& moves_blocks) {
+  TAMIS_INLINE std::optional<bool> erase_near(std::uint64_t quotient,
+                                              std::uint64_t value) requires(is_in_words&& moves_blocks) {
     const std::uint64_t block = quotient / block_slots;
-    const auto run = base::find_in_block(headers_[block], quotient % block_slots);
-    std::uint64_t behind = 0;
-    if (run.leaves()) {
-      const auto found = base::find_behind(quotient);
-      if (!found.known || has_code(std::min(block + 1, blocks() - 1))) return std::nullopt;
-      behind = found.slots;
-    }
-    const bool is_more = popcount(run.slots) + popcount(behind) > 1;
-    std::uint64_t found = values_.template matches<Width>(block * block_slots, run.slots, value);
-    if (found != 0) {
-      const bool gone = close_at<Width>(quotient, block * block_slots + first_of(found), is_more);
-      return gone ? std::optional(true) : std::nullopt;
-    }
-    if (behind != 0) found = values_.template matches<Width>((block + 1) * block_slots, behind, value);
+    const block_header header = headers_[block];
+    const auto run = base::find_in_block(header, quotient % block_slots);
+    const std::uint64_t found = values_.template matches<Width>(block * block_slots, run.slots, value);
+    if (found != 0 && close_in_block<Width>(quotient, header, run.slots, first_of(found))) return true;
+    if (run.leaves()) return erase_ahead<Width>(quotient, value);
     if (found == 0) return false;
-    if (!close_at<Width>(quotient, (block + 1) * block_slots + first_of(found), is_more)) return std::nullopt;
-    // If that was all of the run that stood there, it now ends with its own block.
-    if (behind == 1 && run.slots != 0) headers_.set_runends(block, headers_.runends(block) | one(block_slots - 1));
-    return true;
+    const bool is_more = (run.slots & (run.slots - 1)) != 0;
+    return close_at<Width>(quotient, block * block_slots + first_of(found), is_more) ? std::optional(true) : std::nullopt;
   }
 
   // The same for the one slot of a quotient that is alone.
@@ -485,6 +471,44 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     return find_value(run, value) != run.last;
   }
 
+  // open_near where no slot of the quotient's own block is free behind its run, which ends before slot `end` of the block if
+  // that is in it.
+  template <unsigned Width>
+  TAMIS_NOINLINE bool open_ahead(std::uint64_t quotient, unsigned end, std::uint64_t value) {
+    const std::uint64_t block = quotient / block_slots;
+    const auto i = static_cast<unsigned>(quotient % block_slots);
+    const std::uint64_t occupied = headers_.occupied(block);
+    if (end >= block_slots) {
+      const unsigned offset = headers_.offset(block);
+      if (offset >= block_slots || block + 1 == blocks()) return false;
+      // Runs up to its own that end there.
+      const unsigned left = popcount(occupied & low_mask(i + 1)) - popcount(headers_.runends(block) & ~low_mask(offset));
+      if (left != 0) end = block_slots + select(headers_.runends(block + 1), left - 1) + 1;
+      if (end >= 2 * block_slots) return false;
+    }
+    return push_up<Width>(quotient, block * block_slots + end - (occupied >> i & 1), value);
+  }
+  // erase_near for a run that leaves its block.
+  template <unsigned Width>
+  TAMIS_NOINLINE std::optional<bool> erase_ahead(std::uint64_t quotient, std::uint64_t value) {
+    const std::uint64_t block = quotient / block_slots;
+    const auto [behind, known] = base::find_behind(quotient);
+    if (!known || has_code(std::min(block + 1, blocks() - 1))) return std::nullopt;
+    const std::uint64_t here = base::find_in_block(headers_[block], quotient % block_slots).slots;
+    const bool is_more = popcount(here) + popcount(behind) > 1;
+    std::uint64_t found = values_.template matches<Width>(block * block_slots, here, value);
+    if (found != 0) {
+      const bool gone = close_at<Width>(quotient, block * block_slots + first_of(found), is_more);
+      return gone ? std::optional(true) : std::nullopt;
+    }
+    if (behind != 0) found = values_.template matches<Width>((block + 1) * block_slots, behind, value);
+    if (found == 0) return false;
+    if (!close_at<Width>(quotient, (block + 1) * block_slots + first_of(found), is_more)) return std::nullopt;
+    // If that was all of the run that stood there, it now ends with its own block.
+    if (behind == 1 && here != 0) headers_.set_runends(block, headers_.runends(block) | one(block_slots - 1));
+    return true;
+  }
+
   // slot_values::insert_among and remove_among, with the bits that stand in the headers.
   template <unsigned Width = 0>
   TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
@@ -567,6 +591,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   // the first of the next one behind it. False, and nothing has changed, at the end of the table, where an offset does not fit
   // its byte and where a block has a code. `is_more`: the run has other slots. The caller moves the end of a run to another
   // block.
+  // Requires: in the quotient's own block, all slots behind this one move.
   template <unsigned Width = 0>
   TAMIS_NOINLINE bool close_at(std::uint64_t quotient, std::uint64_t slot, bool is_more) {
     const std::uint64_t own = quotient / block_slots;
@@ -576,7 +601,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     std::uint64_t last = first;
     const block_header header = headers_[first];
     if (first != own && header.offset == saturated_offset) return false;
-    unsigned end = first == own ? first_balanced(header.occupied << 1, header.ended(), at + 1) : first_closed(header);
+    unsigned end = first == own ? block_slots : first_closed(header);
     for (; end >= block_slots; end = first_closed(headers_[last])) {
       if (has_code(last) || ++last == behind || headers_.offset(last) == saturated_offset) return false;
     }
