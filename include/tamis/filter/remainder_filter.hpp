@@ -125,8 +125,8 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   template <unsigned Width>
   TAMIS_INLINE erase_result erase_as(const fingerprint& f) {
+    table_.prefetch(f.quotient);
     if constexpr (requires { table_.template erase_near<Width>(f.quotient, f.remainder); }) {
-      table_.template prefetch_slot<Width>(f.quotient);
       if (table_.is_alone(f.quotient)) {
         if (table_.template value<Width>(f.quotient) != f.remainder) return erase_result::absent;
         table_.close_alone(f.quotient);
@@ -135,8 +135,6 @@ class remainder_filter : public quotient_fingerprints<Table> {
       if (const auto erased = table_.template erase_near<Width>(f.quotient, f.remainder)) {
         return *erased ? erase_result::erased : erase_result::absent;
       }
-    } else {
-      table_.prefetch(f.quotient);
     }
     return erase_slowly(f.quotient, f.remainder);
   }
