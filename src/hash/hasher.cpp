@@ -82,7 +82,7 @@ digest hasher::operator()(std::span<const std::byte> key) const {
   return {hash.high64, hash.low64};
 }
 
-digest hasher::keyed_unmixed(std::uint64_t word) const {
+digest hasher::keyed_unmixed(std::uint64_t word) const noexcept {
   digest d = siphash128(std::as_bytes(std::span(&word, 1)), secret_);
   // mix_low backwards.
   constexpr std::uint64_t inverse_factor = 0x02ab9c720d1024adu;

@@ -135,7 +135,11 @@ double occupied_class_rate(double classes, double keys) {
 
 double cuckoo_rate(double buckets, unsigned width, double keys) {
   const double words = std::exp2(63);  // 2^64 hash words, two for each pair of a bucket and a fingerprint
-  return occupied_class_rate(std::min(buckets / 2 * (std::exp2(width) - 1.0), words), keys);
+  const double values = std::exp2(width);
+  const auto rate_among = [&](double equals) { return occupied_class_rate(std::min(buckets / 2 * equals, words), keys); };
+  if (width < least_remapped_width) return rate_among(values - 1.0);
+  const double ones = 2.0 / values;  // how often a fingerprint is 1
+  return (1.0 - ones) * rate_among(values) + ones * rate_among(values / 2);
 }
 
 result<unsigned> cuckoo_width(double fpr) { return narrowest(fpr, cuckoo_widths, full_cuckoo_rate); }
@@ -156,7 +160,7 @@ result<bucket_shape> cuckoo_shape(const bucket_wish& wish, std::uint64_t (*allow
   return shape_of(kind, wish, cuckoo_buckets(wish.capacity));
 }
 
-std::uint64_t vacuum_chunk(std::uint64_t buckets, unsigned i) {
+std::uint64_t vacuum_chunk(std::uint64_t buckets, unsigned width, unsigned i) {
   const auto m = static_cast<double>(buckets);
   const double share = (4.0 - i) / 4.0;
   std::uint64_t length = 2;
@@ -166,7 +170,10 @@ std::uint64_t vacuum_chunk(std::uint64_t buckets, unsigned i) {
     const double fullest = mean + 1.5 * std::sqrt(2.0 * mean * std::log(chunks));
     if (fullest < 0.97 * cuckoo_slots * static_cast<double>(length)) break;
   }
-  return i == 3 ? std::min(2 * length, vacuum_chunk(buckets, 2)) : length;  // the smallest is doubled (section 4)
+  if (i == 0) return length;
+  if (i == 3) length = std::min(2 * length, vacuum_chunk(buckets, width, 2));  // the smallest is doubled (section 4)
+  const std::uint64_t least = width < least_remapped_width ? least_short_chunk : least_chunk;
+  return std::min(std::max(length, least), vacuum_chunk(buckets, width, 0));
 }
 
 double dleft_rate(double buckets, unsigned width, double cells) {

@@ -28,7 +28,7 @@ TEST(ascf, the_other_bucket_of_the_other_bucket_is_the_first) {
     const additive_addressing addressing(2 * half);
     ASSERT_TRUE(addressing.fits(2 * half).ok());
     for (int i = 0; i < 100; ++i) {
-      const std::uint64_t first = addressing.first(random()).bucket;
+      const std::uint64_t first = addressing.first(random());
       const std::uint64_t fingerprint = 1 + random.below(0xffffffffu);
       const std::uint64_t second = addressing.second(first, fingerprint);
       ASSERT_TRUE(first < half && second >= half && second < 2 * half);

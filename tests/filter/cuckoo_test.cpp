@@ -37,7 +37,7 @@ TEST(cuckoo, the_other_bucket_of_the_other_bucket_is_the_first) {
     const xor_addressing addressing(buckets);
     ASSERT_TRUE(addressing.fits(buckets).ok());
     for (int i = 0; i < 100; ++i) {
-      const std::uint64_t first = addressing.first(random()).bucket;
+      const std::uint64_t first = addressing.first(random());
       const std::uint64_t fingerprint = 1 + random.below(0xffffffffu);
       const std::uint64_t second = addressing.second(first, fingerprint);
       ASSERT_TRUE(first < buckets && second < buckets && first != second);

@@ -26,10 +26,10 @@ TEST(vacuum, the_other_bucket_of_the_other_bucket_is_the_first) {
   for (std::uint64_t wanted = 1; wanted < std::uint64_t{1} << 32; wanted = wanted * 3 / 2 + 1) {
     const std::uint64_t buckets = chunk_addressing::allowed(wanted);
     ASSERT_GE(buckets, wanted);
-    const chunk_addressing addressing(buckets);
+    const chunk_addressing addressing(buckets, 12);
     ASSERT_TRUE(addressing.fits(buckets).ok()) << addressing.fits(buckets).message();
     for (int i = 0; i < 100; ++i) {
-      const std::uint64_t first = addressing.first(random()).bucket;
+      const std::uint64_t first = addressing.first(random());
       const std::uint64_t fingerprint = 1 + random.below(0xffffffffu);
       const std::uint64_t second = addressing.second(first, fingerprint);
       ASSERT_TRUE(first < buckets && second < buckets && first != second);
@@ -40,7 +40,9 @@ TEST(vacuum, the_other_bucket_of_the_other_bucket_is_the_first) {
 
 TEST(vacuum, chunks_are_ordered_and_a_large_table_is_nearly_as_small_as_it_could_be) {
   for (std::uint64_t buckets = 1 << 16; buckets < std::uint64_t{1} << 30; buckets = buckets * 5 / 4) {
-    for (unsigned i = 0; i < 3; ++i) EXPECT_GE(vacuum_chunk(buckets, i), vacuum_chunk(buckets, i + 1));
+    for (const unsigned width : {4u, 12u}) {
+      for (unsigned i = 0; i < 3; ++i) EXPECT_GE(vacuum_chunk(buckets, width, i), vacuum_chunk(buckets, width, i + 1));
+    }
     EXPECT_LE(static_cast<double>(chunk_addressing::allowed(buckets)), 1.26 * static_cast<double>(buckets));
   }
   EXPECT_LE(static_cast<double>(chunk_addressing::allowed(4194305)), 1.01 * 4194305);

@@ -27,18 +27,22 @@ class additive_addressing {
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
       .options = cuckoo_options,
-      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
+      .version = 4,  // fingerprints came from other bits of the digest before, and their hash was another
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }
 
   additive_addressing() = default;
-  explicit additive_addressing(std::uint64_t m) : half_(m / 2), shift_(shift_of(half_)) {}
+  explicit additive_addressing(std::uint64_t m, unsigned /*width*/ = 0) : half_(m / 2), mask_(mask_of(half_)) {}
 
-  static constexpr std::uint64_t most_told_apart = std::uint64_t{1} << 33;  // of blocks of 2^32: the upper half of the word
+  // The highest bits decide on the bucket, the lowest ones are the fingerprint.
   template <class Word>
-  TAMIS_INLINE first_bucket<Word> first(Word word) const {
-    return {short_reduce(word, half_), word & 0xffff'ffffu};
+  TAMIS_INLINE Word first(Word word) const {
+    return short_reduce(word, half_);
+  }
+  template <class Word>
+  TAMIS_INLINE static Word other_bits(Word word, unsigned count) {
+    return word & ((std::uint64_t{1} << count) - 1);
   }
   template <class Word>
   TAMIS_INLINE Word second(Word first, Word fingerprint) const {
@@ -58,7 +62,7 @@ class additive_addressing {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.half_);
-    if constexpr (!std::is_const_v<Self>) self.shift_ = shift_of(self.half_);
+    if constexpr (!std::is_const_v<Self>) self.mask_ = mask_of(self.half_);
   }
   status fits(std::uint64_t m) const {
     if (half_ == 0 || half_ != m / 2 || m % 2 != 0) {
@@ -69,17 +73,15 @@ class additive_addressing {
 
  private:
   // H(f), below the largest power of two that is at most m/2: half of the block at least, which is as good as all of it, and a
-  // shift is cheaper than a multiplication. (Of blocks of one bucket it is 0 or 1, and the sum modulo 1 is right for both.)
+  // mask is cheaper than a multiplication.
   template <class Word>
   TAMIS_INLINE Word distance(Word fingerprint) const {
-    return fingerprint_hash(fingerprint) >> shift_;
+    return additive_hash(fingerprint) & mask_;
   }
-  static std::uint32_t shift_of(std::uint64_t half) {
-    return std::min<std::uint32_t>(static_cast<std::uint32_t>(std::countl_zero(half)) + 1, 63);
-  }
+  static std::uint64_t mask_of(std::uint64_t half) { return half == 0 ? 0 : std::bit_floor(half) - 1; }
 
-  std::uint64_t half_ = 1;    // m/2
-  std::uint32_t shift_ = 63;  // follows from it
+  std::uint64_t half_ = 1;  // m/2
+  std::uint64_t mask_ = 0;  // follows from it
 };
 
 using ascf = cuckoo_filter<additive_addressing>;

@@ -23,30 +23,31 @@ class xor_addressing {
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
       .options = cuckoo_options,
-      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
+      .version = 4,  // fingerprints came from other bits of the digest before
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::bit_ceil(std::max<std::uint64_t>(m, 2)); }
 
   xor_addressing() = default;
-  explicit xor_addressing(std::uint64_t m) : mask_(m - 1) {}
+  explicit xor_addressing(std::uint64_t m, unsigned /*width*/ = 0) : mask_(m - 1) {}
 
-  // The lowest bits; the upper half is left to the fingerprint. Beyond 2^32 buckets it is its upper bits that a fingerprint
-  // takes most of, and only what 64 bits cannot tell apart is lost, which cuckoo_rate knows.
-  static constexpr std::uint64_t most_told_apart = ~std::uint64_t{0};
+  // The lowest bits are the bucket, the highest ones the fingerprint.
   template <class Word>
-  TAMIS_INLINE first_bucket<Word> first(Word word) const {
-    return {word & mask_, word >> 32};
+  TAMIS_INLINE Word first(Word word) const {
+    return word & mask_;
+  }
+  template <class Word>
+  TAMIS_INLINE static Word other_bits(Word word, unsigned count) {
+    return word >> (64 - count);
   }
   template <class Word>
   TAMIS_INLINE Word second(Word first, Word fingerprint) const {
     return alternate(first, fingerprint);
   }
-  // An odd distance: the two buckets always differ. One multiplication will do here, if the constant is chosen so that the
-  // distances of short fingerprints are linearly independent: else they connect only a part of the table.
+  // An odd distance: the two buckets always differ.
   template <class Word>
   TAMIS_INLINE Word alternate(Word bucket, Word fingerprint) const {
-    return (bucket ^ (multiply_short(fingerprint, 0x5bd1'e995) | 1)) & mask_;
+    return (bucket ^ (xor_hash(fingerprint) | 1)) & mask_;
   }
 
   friend bool operator==(const xor_addressing&, const xor_addressing&) = default;

@@ -8,24 +8,25 @@
 //        │          ┌────┬────┬────┬────┐            ┌────┬────┬────┬────┐
 //        │          │ a7 │    │ 3c │    │            │ a7 │ 11 │ f0 │ 5e │       0 = empty
 //        ▼          └────┴────┴────┴────┘            └────┴────┴────┴────┘
-//   32 other bits ──► fingerprint, 1 to 2^f - 1
+//   f other bits ──► fingerprint, 1 to 2^f - 1
 //
 // One word of the digest is enough for both, and a compiler that sees the hash leaves out the other one. Bucket and fingerprint
-// are made side by side, neither waits for the other. In tables of more than 2^32 buckets they share bits; the rate says so.
+// are made side by side, neither waits for the other. In tables of more than 2^(64 - f) buckets they share bits; the rate says
+// so.
 //
 // The filters differ only in where the two buckets are. That is their addressing:
 //
 //   static constexpr filter_info info
 //   static std::uint64_t allowed(m)            the smallest number of buckets from m on that it can work with
-//   explicit addressing(m)
-//   first(word) → bucket, 32 other bits        uniform
+//   addressing(m, f)
+//   first(word) → bucket                       uniform
+//   other_bits(word, count) → bits             `count` bits, at most 32, that `first` makes no use of
 //   second(first, fingerprint) → bucket        for a bucket that `first` gave; never the same bucket
 //   alternate(bucket, fingerprint) → bucket    for either bucket: the other one
-//   most_told_apart                            buckets that `first` can choose from without using the other bits
 //   visit, fits(m) → status                    saved, and checked when it is loaded
 //
-// If `first` and `second` are templates of their word, which may be eight words (hash/eight_words.hpp), batches of lookups look
-// for eight keys at once.
+// If these are templates of their word, which may be eight words (hash/eight_words.hpp), batches of lookups look for eight keys
+// at once.
 
 #include <algorithm>
 #include <bit>
@@ -47,7 +48,7 @@ inline constexpr option_info cuckoo_options[] = {
 
 // What the formulas of the addressings are made of, for one word and for eight.
 
-// A product with a constant of up to 32 bits. Of eight words, the words must not have more either.
+// A product. Of eight words, the lower halves are multiplied: no factor may have more than 32 bits.
 TAMIS_INLINE constexpr std::uint64_t multiply_short(std::uint64_t word, std::uint64_t factor) { return word * factor; }
 
 // As reduce(). GCC takes `mul` for it and moves what is in its two registers out of the way and back; `mulx` needs one of them.
@@ -65,36 +66,38 @@ TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t pl
 TAMIS_INLINE eight_words multiply_short(eight_words words, std::uint64_t factor) {
   return multiply_halves(words, same_eight(factor));
 }
+TAMIS_INLINE eight_words multiply_short(eight_words words, eight_words factors) { return multiply_halves(words, factors); }
 TAMIS_INLINE eight_words short_reduce(eight_words fractions, std::uint64_t places) { return reduce_eight(fractions, places); }
 #endif
 
-// A fingerprint's hash, to be reduced to a range. Not linear in the fingerprint: with f·C instead, the sums and differences of
-// additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95).
-// The square of a product with a short constant: two multiplications, and nothing to load.
+// A fingerprint's hash, for distances that are exclusive ors: one multiplication will do, if the constant is chosen so that the
+// distances of short fingerprints are linearly independent: else they connect only a part of the table.
 template <class Word>
-TAMIS_INLINE constexpr Word fingerprint_hash(Word fingerprint) {
-  const Word product = multiply_short(fingerprint, 0x6a09'e667);
-  return product * product;
+TAMIS_INLINE constexpr Word xor_hash(Word fingerprint) {
+  return multiply_short(fingerprint, 0x5bd1'e995);
 }
 
+// For distances that are added, any of the lower bits. Not linear in the fingerprint: with f·C instead, the sums and
+// differences of additive addressing meet so often that tables of short fingerprints do not fill (f = 8: below 0.95). Of this
+// one, H(f) - H(g) = (f - g)(2(f + g) + C), two differences are the same by chance only. With C odd it is a permutation of
+// 2^k values for every k, so the distances of small tables are uniform as well (those of f² are not: seven of 32).
 template <class Word>
-struct first_bucket {
-  Word bucket;
-  Word fraction;  // 32 bits
-};
+TAMIS_INLINE constexpr Word additive_hash(Word fingerprint) {
+  return multiply_short(fingerprint, fingerprint + fingerprint + 0x6a09'e667u);
+}
 
-// Uniform over 1 to 2^f - 1 = `largest`: 0 means empty. Width is f if it is known at compile time.
-template <unsigned Width, class Word>
-TAMIS_INLINE Word nonzero_fingerprint(Word fraction, std::uint64_t largest) {
+// 0 becomes 1.
+TAMIS_INLINE std::uint64_t at_least_one(std::uint64_t bits) {
 #if TAMIS_HAS_AVX2
-  // Compilers prefer three instructions and a register.
-  if constexpr (Width != dynamic_width && std::is_same_v<Word, std::uint64_t>) {
-    asm("imul %2, %1, %0" : "=r"(fraction) : "r"(fraction), "i"((1 << Width) - 1) : "cc");
-    return 1 + (fraction >> 32);
-  }
+  asm("cmp $1, %0\n\tadc $0, %0" : "+r"(bits) : : "cc");  // compilers take three instructions and a register
+  return bits;
+#else
+  return bits + (bits == 0);
 #endif
-  return 1 + (multiply_short(fraction, largest) >> 32);
 }
+#if TAMIS_HAS_AVX512
+TAMIS_INLINE eight_words at_least_one(eight_words bits) { return larger_of_eight(bits, 1); }
+#endif
 
 template <class Addressing>
 class cuckoo_filter {
@@ -109,7 +112,7 @@ class cuckoo_filter {
     TAMIS_TRY(const bucket_shape shape, cuckoo_shape(wish, Addressing::allowed));
     cuckoo_filter made;
     TAMIS_TRY(made.table_, buckets::make(shape.buckets, shape.width));
-    made.addressing_ = Addressing(shape.buckets);
+    made.addressing_ = Addressing(shape.buckets, shape.width);
     made.capacity_ = params.capacity;
     return made;
   }
@@ -126,7 +129,7 @@ class cuckoo_filter {
   }
 
   TAMIS_INLINE bool contains(digest d) const {
-    return table_.with_access(
+    return table_.read(
         [](auto table, auto* self, auto high, auto low) {
           const view probes{table, self->addressing_};
           return probes.test(probes.locate({high, low}));
@@ -155,8 +158,7 @@ class cuckoo_filter {
   std::uint64_t keys() const { return keys_; }  // each occupies one slot
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    const std::uint64_t told_apart = std::min(table_.count(), Addressing::most_told_apart);
-    return cuckoo_rate(static_cast<double>(told_apart), table_.width(), static_cast<double>(keys_));
+    return cuckoo_rate(static_cast<double>(table_.count()), table_.width(), static_cast<double>(keys_));
   }
   memory_bits bits() const { return {table_.bits()}; }
   option_list settings() const { return {{"fingerprint", std::to_string(table_.width())}}; }
@@ -176,9 +178,19 @@ class cuckoo_filter {
   struct view {
     template <class Word>
     TAMIS_INLINE probe_of<Word> locate_word(Word word) const {
-      const auto [bucket, fraction] = addressing.first(word);
-      const Word fingerprint = nonzero_fingerprint<Table::lanes_type::fixed_width>(fraction, table.lanes().slot_mask());
+      const Word bucket = addressing.first(word);
+      const Word fingerprint = fingerprint_of(word);
       return {bucket, addressing.second(bucket, fingerprint), fingerprint};
+    }
+    // Not 0, which means empty. Of f bits 0 becomes 1; with short ones, 1 would be twice as frequent as others by too much, and
+    // they are made uniform by a multiplication.
+    template <class Word>
+    TAMIS_INLINE Word fingerprint_of(Word word) const {
+      const unsigned width = table.lanes().width();
+      if constexpr (Table::lanes_type::fixed_width == dynamic_width) {
+        if (width < least_remapped_width) return 1 + (addressing.other_bits(word, 24) * table.lanes().slot_mask() >> 24);
+      }
+      return at_least_one(addressing.other_bits(word, width));
     }
     TAMIS_INLINE probe locate(digest d) const { return locate_word(d.high); }
     TAMIS_INLINE void prefetch(const probe& p) const {
@@ -192,7 +204,7 @@ class cuckoo_filter {
 #if TAMIS_HAS_AVX512
     // The same for eight keys, without prefetching.
     static constexpr bool has_eights = has_eight_pairs<Table> && requires(const Addressing& places, eight_words words) {
-      places.second(places.first(words).bucket, words);
+      places.second(places.first(words), places.other_bits(words, 1));
     };
     TAMIS_INLINE probe_of<eight_words> locate(eight_words words) const requires has_eights { return locate_word(words); }
     TAMIS_INLINE unsigned test(const probe_of<eight_words>& p) const requires has_eights {

@@ -29,32 +29,33 @@ class chunk_addressing {
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
       .options = cuckoo_options,
-      .version = 3,  // 1 took fingerprints from the digest's second word, 2 from the bits behind those of the bucket
+      .version = 4,  // fingerprints came from other bits of the digest before, their hash and short chunks were others
   };
 
   static std::uint64_t allowed(std::uint64_t m) {
     if (is_small(m)) return std::max<std::uint64_t>(m + m % 2, 2);
-    const std::uint64_t chunk = vacuum_chunk(m, 0);
+    const std::uint64_t chunk = vacuum_chunk(m, most_slot_bits, 0);  // the same for every width
     return divide_up(m, chunk) * chunk;
   }
 
   chunk_addressing() = default;
-  explicit chunk_addressing(std::uint64_t m) : buckets_(m) {
-    for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = vacuum_chunk(m, i) - 1;
+  chunk_addressing(std::uint64_t m, unsigned width) : buckets_(m) {
+    for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = vacuum_chunk(m, width, i) - 1;
   }
 
-  static constexpr std::uint64_t most_told_apart = std::uint64_t{1} << 32;  // the upper half of the word
-  TAMIS_INLINE first_bucket<std::uint64_t> first(std::uint64_t word) const {
-    return {short_reduce(word, buckets_), word & 0xffff'ffffu};
+  // The highest bits decide on the bucket, the lowest ones are the fingerprint.
+  TAMIS_INLINE std::uint64_t first(std::uint64_t word) const { return short_reduce(word, buckets_); }
+  TAMIS_INLINE static std::uint64_t other_bits(std::uint64_t word, unsigned count) {
+    return word & ((std::uint64_t{1} << count) - 1);
   }
   TAMIS_INLINE std::uint64_t second(std::uint64_t first, std::uint64_t fingerprint) const {
     return alternate(first, fingerprint);
   }
   TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
-    const std::uint64_t hash = fingerprint_hash(fingerprint);
     // Odd distances, and odd sums in an even table: the two buckets always differ.
-    if (masks_[0] != 0) return bucket ^ ((hash >> 32 & masks_[fingerprint % 4]) | 1);
-    const std::uint64_t sum = 2 * reduce(hash, buckets_ / 2) + 1;
+    if (masks_[0] != 0) return bucket ^ ((xor_hash(fingerprint) & masks_[fingerprint % 4]) | 1);
+    const std::uint64_t product = fingerprint * 0x6a09'e667;
+    const std::uint64_t sum = 2 * reduce(product * product, buckets_ / 2) + 1;
     return bucket <= sum ? sum - bucket : sum + buckets_ - bucket;
   }
 

@@ -34,6 +34,10 @@ TAMIS_INLINE eight_words load_eight(const void* from) {
   return loaded;
 }
 TAMIS_INLINE eight_words same_eight(std::uint64_t word) { return eight_words{} + word; }
+TAMIS_INLINE eight_words larger_of_eight(eight_words words, std::uint64_t least) {
+  return detail::words_of(
+      _mm512_maskz_max_epu64(detail::all_eight, detail::vector_of(words), detail::vector_of(same_eight(least))));
+}
 
 // The product of the lower halves.
 TAMIS_INLINE eight_words multiply_halves(eight_words a, eight_words b) {

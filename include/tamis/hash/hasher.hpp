@@ -49,7 +49,13 @@ class hasher {
 
   TAMIS_INLINE digest operator()(integer_key auto key) const {
     const auto word = static_cast<std::uint64_t>(key);  // negative values are sign-extended
-    const unmixed both = family_ == hash_family::fast ? fast_word(word, bitflip_) : keyed_word(word);
+    unmixed both;
+    // Told which is likely, the compiler keeps what a loop needs in registers and saves them around the rare call.
+    if (family_ == hash_family::fast) [[likely]] {
+      both = fast_word(word, bitflip_);
+    } else {
+      both = keyed_word(word);
+    }
     return {both.high, mix_low(both.low ^ both.middle >> 3)};
   }
   digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key))); }
@@ -96,7 +102,7 @@ class hasher {
   }
   // The digest, but for its second word: mix_low gives that.
   // Pure: otherwise a loop of lookups would load its filter's fields anew for every key, in case this call had changed them.
-  [[gnu::pure]] digest keyed_unmixed(std::uint64_t word) const;
+  [[gnu::pure]] digest keyed_unmixed(std::uint64_t word) const noexcept;
 
   hash_family family_ = hash_family::fast;
   std::uint64_t bitflip_ = bitflip_of(0);         // fast: the seed as XXH3 mixes it into eight-byte keys

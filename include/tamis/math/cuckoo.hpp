@@ -30,9 +30,13 @@ double occupied_class_rate(double classes, double keys);
 
 inline constexpr double cuckoo_load = 0.95;  // sigma of the ASCF paper: filled so far when it holds its capacity
 
-// Rate with fingerprints from 2^f - 1 values (equation 4 of the ASCF paper, whose 8 slots are filled to load keys / 4 m):
-// a bucket and a fingerprint determine the pair of buckets, and every pair has two buckets, so there are m/2 (2^f - 1) classes;
-// but not more than 2^63, since both come from one word of 64 bits.
+// From this width on, the fingerprint 0, which would mean an empty slot, becomes 1, which then is twice as frequent as others.
+// That makes 2 / 2^f more false positives than 2^f values would (f = 8: 0.8 %). Shorter ones are uniform over 2^f - 1 values.
+inline constexpr unsigned least_remapped_width = 8;
+
+// Rate (equation 4 of the ASCF paper, whose 8 slots are filled to load keys / 4 m): a bucket and a fingerprint determine the
+// pair of buckets, and every pair has two buckets, so there are m/2 classes for each fingerprint; but not more than 2^63 in
+// all, since both come from one word of 64 bits.
 double cuckoo_rate(double buckets, unsigned width, double keys);
 
 // The narrowest fingerprint that keeps the rate at full load (equation 5: log2(8 / eps), rounded up). An error if 32 bits do
@@ -50,8 +54,12 @@ result<bucket_shape> cuckoo_shape(const bucket_wish& wish, std::uint64_t (*allow
 
 // L_i of the vacuum filter, a power of two: the smallest chunk in which the (4 - i)/4 of the keys that stay within chunks of
 // L_i fill the fullest of them to no more than 0.97 at a load of 0.95 (range selection, section 4: mean + 1.5 sqrt(2 mean ln c)
-// keys in the fullest of c chunks). Never larger than the table.
-std::uint64_t vacuum_chunk(std::uint64_t buckets, unsigned i);
+// keys in the fullest of c chunks). Never larger than the table, and never smaller than least_chunk unless L_0 is: in a small
+// one, a quarter of the fingerprints has so few distances that too many keys share their two buckets. Fingerprints of fewer
+// than 8 bits have few distances anyway, and need larger chunks for them to be different ones.
+inline constexpr std::uint64_t least_chunk = 128;
+inline constexpr std::uint64_t least_short_chunk = 2048;
+std::uint64_t vacuum_chunk(std::uint64_t buckets, unsigned width, unsigned i);
 
 // ----- d-left: four sub-tables of buckets of eight cells -----
 

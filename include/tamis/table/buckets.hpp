@@ -255,15 +255,23 @@ TAMIS_NOINLINE auto with_unusual_width(Byte* bytes, unsigned width, Use use, Arg
 template <unsigned Width, class Byte>
 using usual_access = bucket_access<Byte, slot_lanes<std::uint64_t, Width>>;
 
-// The usual widths as compile-time constants, the others at run time. No more of them: compilers make a jump table of four
-// comparisons, which costs every lookup seven instructions.
-template <class Byte, class Use, class... Args>
-TAMIS_INLINE auto with_bucket_access(Byte* bytes, unsigned width, Use use, Args... args) {
+// For a `use` that writes nothing. The compiler is told so, else it would load a filter's fields anew for every lookup of a
+// loop.
+template <class Use, class... Args>
+[[gnu::pure]] TAMIS_NOINLINE auto read_unusual_width(const std::byte* bytes, unsigned width, Use use, Args... args) noexcept {
+  return with_unusual_width(bytes, width, use, args...);
+}
+
+// The usual widths as compile-time constants, the others at run time by `unusual`. No more of them: compilers make a jump table
+// of four comparisons, which costs every lookup seven instructions.
+template <class Byte, class Unusual, class Use, class... Args>
+TAMIS_INLINE auto with_bucket_access(Byte* bytes, unsigned width, Unusual unusual, Use use, Args... args) {
   if (width == 12) [[likely]]
     return use(usual_access<12, Byte>(bytes, 12), args...);
   if (width == 16) return use(usual_access<16, Byte>(bytes, 16), args...);
-  if (width == 8) return use(usual_access<8, Byte>(bytes, 8), args...);
-  return with_unusual_width(bytes, width, use, args...);
+  if (width == 8) [[likely]]  // the call behind it is rare: registers are saved there, not in every loop around this
+    return use(usual_access<8, Byte>(bytes, 8), args...);
+  return unusual(bytes, width, use, args...);
 }
 
 }  // namespace detail
@@ -292,16 +300,21 @@ class buckets {
   // Calls `use` with a bucket_access of this table's width, and with `args`: unlike what it captures, they stay in registers.
   template <class Use, class... Args>
   TAMIS_INLINE auto with_access(Use use, Args... args) const {
-    return detail::with_bucket_access(reinterpret_cast<const std::byte*>(words_.data()), width_, use, args...);
+    return detail::with_bucket_access(bytes(), width_, unusual, use, args...);
   }
   template <class Use, class... Args>
   TAMIS_INLINE auto with_access(Use use, Args... args) {
-    return detail::with_bucket_access(reinterpret_cast<std::byte*>(words_.data()), width_, use, args...);
+    return detail::with_bucket_access(reinterpret_cast<std::byte*>(words_.data()), width_, unusual, use, args...);
   }
 
-  TAMIS_INLINE void prefetch(std::uint64_t bucket) const {
-    prefetch_read(reinterpret_cast<const std::byte*>(words_.data()) + bucket * width_ / 2);
+  // Requires: `use` only reads.
+  template <class Use, class... Args>
+  TAMIS_INLINE auto read(Use use, Args... args) const {
+    const auto rarely = [](auto... all) { return detail::read_unusual_width(all...); };
+    return detail::with_bucket_access(bytes(), width_, rarely, use, args...);
   }
+
+  TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(bytes() + bucket * width_ / 2); }
 
   std::uint64_t occupied() const {
     return with_access([this](const auto& table) {
@@ -323,6 +336,9 @@ class buckets {
   }
 
  private:
+  static constexpr auto unusual = [](auto... all) { return detail::with_unusual_width(all...); };
+  TAMIS_INLINE const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(words_.data()); }
+
   static status check_shape(std::uint64_t count, unsigned width) {
     if (width < least_slot_bits || width > most_slot_bits) {
       return error{"slots of " + std::to_string(width) + " bits: 4 to 32 are allowed"};
