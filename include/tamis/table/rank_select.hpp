@@ -14,37 +14,30 @@
 #include <string>
 #include <utility>
 
+#include "tamis/table/block_moves.hpp"
 #include "tamis/table/run_cursor.hpp"
-#include "tamis/table/run_map.hpp"
-#include "tamis/table/slot_values.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-// What is chosen at compile time. The values' width and the number of quotients are chosen at run time.
-struct rank_select_layout {
-  unsigned block_slots = 64;  // at most 64
-  bool coded = false;         // 56 more bits per block, for what the filter codes about the block's slots
-  bool labels = false;        // a further byte per slot
-  bool topped = false;        // the highest bit of values of nine bits or more stands in the headers, not beside the others
-
-  constexpr header_kind headers() const {
-    return coded ? header_kind::coded : topped ? header_kind::topped : header_kind::plain;
-  }
-};
-
 template <rank_select_layout Layout = rank_select_layout{}>
-class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
-  using base = run_map<Layout.block_slots, Layout.headers()>;
+class rank_select : public block_moves<Layout> {
+  using base = block_moves<Layout>;
+  using base::has_code;
+  using base::has_tops_;
   using base::headers_;
+  using base::labels_;
   using base::one;
   using base::quotients_;
   using base::used_;
+  using base::values_;
 
  public:
   using base::block_slots;
   using base::blocks;
   using base::find_far;
+  using base::set_value;
   using base::slots;
+  using base::width;
   using typename base::gap;
   using cursor = run_cursor<rank_select>;
   static constexpr bool is_in_words = Layout.block_slots == word_bits && !Layout.topped;  // values are whole, and 64 a block
@@ -55,87 +48,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
     rank_select made;
     TAMIS_CHECK(made.reset(quotients, spare));
-    made.has_tops_ = Layout.topped && width > 8;
-    TAMIS_TRY(made.values_, slot_values::make(made.slots(), width - made.has_tops_));
-    if constexpr (Layout.labels) {
-      TAMIS_TRY(made.labels_, byte_column::make(made.slots()));
-    }
+    TAMIS_CHECK(made.reset_columns(width));
     return made;
-  }
-
-  TAMIS_INLINE unsigned width() const { return values_.width() + (Layout.topped && has_tops_); }
-  std::uint64_t bits() const { return headers_.bits() + values_.bits() + labels_.bits(); }
-
-  const std::uint8_t* header_bytes() const { return headers_.data(); }
-
-  // Columns.
-  // `Width`, here and below, may say how wide values are.
-  const slot_values& values() const { return values_; }  // but for the bits that stand in the headers
-  template <unsigned Width = 0>
-  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
-    if constexpr (Layout.topped) return values_.get(slot) | (has_tops_ ? top(slot) << values_.width() : 0);
-    return values_.template get<Width>(slot);
-  }
-  template <unsigned Width = 0>
-  TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) {
-    if constexpr (Layout.topped) {
-      if (has_tops_) {
-        set_top(slot, value >> values_.width() & 1);
-        value &= low_mask(values_.width());
-      }
-    }
-    values_.template set<Width>(slot, value);
-  }
-  // All values of a block.  Requires: they fit a Word.
-  template <class Word>
-  TAMIS_INLINE void read_block(std::uint64_t block, Word* out) const requires(Layout.block_slots == word_bits) {
-    values_.read_block(block * block_slots, out);
-    if constexpr (Layout.topped) {
-      if (has_tops_) add_bits(out, headers_.tops(block), values_.width());
-    }
-  }
-  TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires(Layout.coded) { return headers_.code(block); }
-  TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires(Layout.coded) { headers_.set_code(block, code); }
-  TAMIS_INLINE std::uint8_t label(std::uint64_t slot) const requires(Layout.labels) { return labels_.get(slot); }
-  TAMIS_INLINE void set_label(std::uint64_t slot, std::uint8_t label) requires(Layout.labels) { labels_.set(slot, label); }
-  // Which of the block's slots have this label.
-  TAMIS_INLINE std::uint64_t labelled(std::uint64_t block, std::uint8_t label) const requires(Layout.labels) {
-    return labels_.equal(block * block_slots, label);
-  }
-
-  // Those of eight slots, a byte each.
-  TAMIS_INLINE std::uint64_t eight_labels(std::uint64_t first) const requires(Layout.labels) {
-    std::uint64_t labels;
-    std::memcpy(&labels, labels_.data() + first, sizeof labels);
-    return labels;
-  }
-
-  TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
-    headers_.prefetch(quotient / block_slots);
-    values_.prefetch(quotient / block_slots * block_slots);
-    values_.prefetch(quotient + 8);
-    if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
-  }
-
-  // For who looks at `count` slots from the quotient's own on, instead of the whole block.  Requires: 1 <= count <= 64.
-  TAMIS_INLINE void prefetch_from(std::uint64_t quotient, unsigned count) const requires(!Layout.labels) {
-    headers_.prefetch(quotient / block_slots);
-    values_.prefetch(quotient);
-    values_.prefetch(quotient + count - 1);
-  }
-
-  // What an insert or an erase touches: all planes of the slots, from the quotient's own on.
-  TAMIS_INLINE void prefetch_update(std::uint64_t quotient) const {
-    headers_.prefetch(quotient / block_slots);
-    values_.prefetch_whole(quotient);
-    if constexpr (Layout.labels) labels_.prefetch(quotient);
-  }
-
-  // The quotient's own slot, without the header.
-  template <unsigned Width = 0>
-  TAMIS_INLINE void prefetch_slot(std::uint64_t quotient) const {
-    values_.template prefetch<Width>(quotient);
-    if constexpr (Layout.labels) labels_.prefetch(quotient);
   }
 
   // Does a slot of the quotient's run hold this value?
@@ -254,7 +168,8 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if (run.leaves()) return erase_ahead<Width>(quotient, value);
     if (found == 0) return false;
     const bool is_more = (run.slots & (run.slots - 1)) != 0;
-    return close_at<Width>(quotient, block * block_slots + first_of(found), is_more) ? std::optional(true) : std::nullopt;
+    return this->template close_at<Width>(quotient, block * block_slots + first_of(found), is_more) ? std::optional(true)
+                                                                                                    : std::nullopt;
   }
 
   // The same for the one slot of a quotient that is alone.
@@ -274,9 +189,9 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     if (run.begin == 0 || popcount(run.slots) >= longest || run.leaves()) return false;
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return push_up(quotient, block * block_slots + at, value);
+    if (free >= block_slots) return this->push_up(quotient, block * block_slots + at, value);
     this->open_first_in_block(quotient, header, run.own, at, free);
-    insert_value_among(block, at, free, value);
+    this->insert_value_among(block, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
@@ -288,7 +203,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
     base::close_in_block(quotient, header, run, at, end);
-    remove_value_among<Width>(block, at, end);
+    this->template remove_value_among<Width>(block, at, end);
     if constexpr (Layout.labels) labels_.remove_among(block * block_slots, at, end);
     return true;
   }
@@ -296,7 +211,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   // The same where slots of other blocks have to move: whole blocks go down by one slot, each with the first of the next one
   // behind it. False, and nothing has changed, at the end of the table and where an offset does not fit its byte.
   bool close_ahead(std::uint64_t quotient, const block_header&, std::uint64_t run, unsigned at) requires(moves_blocks) {
-    return close_at(quotient, quotient / block_slots * block_slots + at, (run & (run - 1)) != 0);
+    return this->close_at(quotient, quotient / block_slots * block_slots + at, (run & (run - 1)) != 0);
   }
 
   // Calls visit(quotient, run) for every run, in order.
@@ -318,20 +233,6 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
   using base::append_block;
   using base::append_runends;
   using base::note_appended;
-  // Where values have no bits but the low eight, and one in the headers; those bytes.
-  TAMIS_INLINE bool is_of_bytes() const { return values_.width() == 8; }
-  TAMIS_INLINE std::uint8_t* low_bytes() requires(!Layout.labels) { return values_.low_bytes(); }
-  // Requires: the slot is zero.
-  TAMIS_INLINE void append_value(std::uint64_t slot, std::uint64_t value) {
-    if constexpr (Layout.topped) {
-      if (has_tops_) {
-        if (value >> values_.width() != 0) set_top(slot, 1);
-        value &= low_mask(values_.width());
-      }
-    }
-    values_.set_zero(slot, value);
-  }
-
   // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {
     TAMIS_TRY(rank_select made, make(a.quotients_, a.slots() - a.quotients_, a.width()));
@@ -389,14 +290,6 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
  private:
   template <rank_select_layout>
   friend class rank_select;
-
-  TAMIS_INLINE std::uint64_t top(std::uint64_t slot) const requires(Layout.topped) {
-    return headers_.tops(slot / block_slots) >> (slot % block_slots) & 1;
-  }
-  TAMIS_INLINE void set_top(std::uint64_t slot, std::uint64_t bit) requires(Layout.topped) {
-    const std::uint64_t others = headers_.tops(slot / block_slots) & ~(std::uint64_t{1} << (slot % block_slots));
-    headers_.set_tops(slot / block_slots, others | bit << (slot % block_slots));
-  }
 
   // Files have no bits of values in the headers.
   static constexpr rank_select_layout in_files{.block_slots = Layout.block_slots};
@@ -486,7 +379,7 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
       if (left != 0) end = block_slots + select(headers_.runends(block + 1), left - 1) + 1;
       if (end >= 2 * block_slots) return false;
     }
-    return push_up<Width>(quotient, block * block_slots + end - (occupied >> i & 1), value);
+    return this->template push_up<Width>(quotient, block * block_slots + end - (occupied >> i & 1), value);
   }
   // erase_near for a run that leaves its block.
   template <unsigned Width>
@@ -498,154 +391,24 @@ class rank_select : public run_map<Layout.block_slots, Layout.headers()> {
     const bool is_more = popcount(here) + popcount(behind) > 1;
     std::uint64_t found = values_.template matches<Width>(block * block_slots, here, value);
     if (found != 0) {
-      const bool gone = close_at<Width>(quotient, block * block_slots + first_of(found), is_more);
+      const bool gone = this->template close_at<Width>(quotient, block * block_slots + first_of(found), is_more);
       return gone ? std::optional(true) : std::nullopt;
     }
     if (behind != 0) found = values_.template matches<Width>((block + 1) * block_slots, behind, value);
     if (found == 0) return false;
-    if (!close_at<Width>(quotient, (block + 1) * block_slots + first_of(found), is_more)) return std::nullopt;
+    if (!this->template close_at<Width>(quotient, (block + 1) * block_slots + first_of(found), is_more)) return std::nullopt;
     // If that was all of the run that stood there, it now ends with its own block.
     if (behind == 1 && here != 0) headers_.set_runends(block, headers_.runends(block) | one(block_slots - 1));
     return true;
   }
 
-  // slot_values::insert_among and remove_among, with the bits that stand in the headers.
-  template <unsigned Width = 0>
-  TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
-    if constexpr (Layout.topped) {
-      if (has_tops_) {
-        headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, last, value >> values_.width() & 1));
-        value &= low_mask(values_.width());
-      }
-    }
-    values_.template insert_among<Width>(block * block_slots, at, last, value);
-  }
-  template <unsigned Width = 0>
-  TAMIS_INLINE void remove_value_among(std::uint64_t block, unsigned at, unsigned end) {
-    if constexpr (Layout.topped) {
-      if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
-    }
-    values_.template remove_among<Width>(block * block_slots, at, end);
-  }
-  TAMIS_INLINE bool has_code(std::uint64_t block) const {
-    if constexpr (Layout.coded) return headers_.code(block) != 0;
-    return false;
-  }
-
-  // Makes a slot of the quotient's run or at its end, in the quotient's own block or the next: whole blocks go up by one slot,
-  // each with what the one before has pushed out, up to the next free one. False, and nothing has changed, if there is none or
-  // a block has a code.  Requires: none is free from there on in the quotient's own block.
-  template <unsigned Width = 0>
-  TAMIS_NOINLINE bool push_up(std::uint64_t quotient, std::uint64_t slot, std::uint64_t value) {
-    const std::uint64_t own = quotient / block_slots;
-    std::uint64_t block = slot / block_slots;
-    if ((Layout.coded || !this->has_free_end()) && !can_push_up(own, block)) return false;
-    const std::uint64_t occupied = headers_.occupied(own);
-    std::uint64_t ends_run = ~occupied >> (quotient % block_slots) & 1;
-    headers_.set_occupied(own, occupied | one(quotient));
-    unsigned free = block == own ? block_slots : first_free(headers_[block]);
-    if (block != own) headers_.set_offset(block, headers_.offset(block) + 1);
-    for (auto at = static_cast<unsigned>(slot % block_slots);; at = 0) {
-      const std::uint64_t runends = headers_.runends(block);
-      const std::uint64_t pushed_value = this->template value<Width>(block * block_slots + block_slots - 1);
-      const unsigned last = std::min(free, block_slots - 1);
-      headers_.set_runends(block, with_bit_inserted(runends, at, last, ends_run));
-      insert_value_among<Width>(block, at, last, value);
-      if (free < block_slots) break;
-      value = pushed_value;
-      ends_run = runends >> (block_slots - 1);
-      ++block;
-      free = first_free(headers_[block]);
-      headers_.set_offset(block, headers_.offset(block) + 1);
-    }
-    ++used_;
-    return true;
-  }
-  // Bit i of the word becomes bit `at` of value i, where it is 0.
-  template <class Word>
-  TAMIS_INLINE static void add_bits(Word* values, std::uint64_t word, unsigned at) {
-#if TAMIS_HAS_AVX2
-    if constexpr (sizeof(Word) == 2) {
-      for (unsigned i = 0; i < word_bits; i += 4) {
-        std::uint64_t four;
-        std::memcpy(&four, values + i, sizeof four);
-        four |= pdep(word >> i, 0x0001000100010001u) << at;
-        std::memcpy(values + i, &four, sizeof four);
-      }
-      return;
-    }
-#endif
-    for (unsigned i = 0; i < word_bits; ++i) values[i] = static_cast<Word>(values[i] | (word >> i & 1) << at);
-  }
-
-  // Is there a free slot from block `first` on, and no code before it?
-  TAMIS_NOINLINE bool can_push_up(std::uint64_t own, std::uint64_t first) const {
-    const std::uint64_t behind = blocks();
-    unsigned free = first == own ? block_slots : first_free(headers_[first]);
-    for (; free >= block_slots; free = first_free(headers_[first])) {
-      if (has_code(first) || ++first == behind) return false;
-    }
-    return !has_code(first);
-  }
-  // Removes a slot of the quotient's run, in the quotient's own block or the next: whole blocks go down by one slot, each with
-  // the first of the next one behind it. False, and nothing has changed, at the end of the table, where an offset does not fit
-  // its byte and where a block has a code. `is_more`: the run has other slots. The caller moves the end of a run to another
-  // block.
-  // Requires: in the quotient's own block, all slots behind this one move.
-  template <unsigned Width = 0>
-  TAMIS_NOINLINE bool close_at(std::uint64_t quotient, std::uint64_t slot, bool is_more) {
-    const std::uint64_t own = quotient / block_slots;
-    const std::uint64_t first = slot / block_slots;
-    const std::uint64_t behind = blocks();
-    auto at = static_cast<unsigned>(slot % block_slots);
-    std::uint64_t last = first;
-    const block_header header = headers_[first];
-    if (first != own && header.offset == saturated_offset) return false;
-    unsigned end = first == own ? block_slots : first_closed(header);
-    for (; end >= block_slots; end = first_closed(headers_[last])) {
-      if (has_code(last) || ++last == behind || headers_.offset(last) == saturated_offset) return false;
-    }
-    if (end == 0) {  // nothing of that block moves
-      --last;
-      end = block_slots;
-    }
-    if (has_code(last)) return false;
-    headers_.set_occupied(own, headers_.occupied(own) ^ static_cast<std::uint64_t>(!is_more) << (quotient % block_slots));
-    if (first != own) headers_.set_offset(first, header.offset - 1);
-    std::uint64_t runends = header.runends | (header.runends & static_cast<std::uint64_t>(is_more) << at) >> 1;
-    for (std::uint64_t block = first; block < last; ++block, at = 0) {
-      const std::uint64_t next_runends = headers_.runends(block + 1);
-      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
-      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
-      remove_value_among<Width>(block, at, block_slots);
-      set_value<Width>(block * block_slots + block_slots - 1, this->template value<Width>((block + 1) * block_slots));
-      runends = next_runends;
-    }
-    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
-    remove_value_among<Width>(last, at, end);
-    --used_;
-    return true;
-  }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
-  // The first slot of a block that belongs to no run; 64 if there is none.
-  TAMIS_INLINE static unsigned first_free(const block_header& header) {
-    return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;
-  }
-  // The first one before which all runs of smaller quotients have ended; 64 if there is none.
-  TAMIS_INLINE static unsigned first_closed(const block_header& header) {
-    return header.offset < block_slots ? first_balanced(header.occupied << 1, header.ended(), header.offset) : block_slots;
-  }
-
   void copy_run(const rank_select& other, slot_range run, std::uint64_t to) {
     for (std::uint64_t slot = run.first; slot < run.last; ++slot, ++to) {
       set_value(to, other.value(slot));
       if constexpr (Layout.labels) labels_.set(to, other.labels_.get(slot));
     }
   }
-
-  slot_values values_;
-  byte_column labels_;  // empty unless Layout.labels
-  bool has_tops_ = false;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

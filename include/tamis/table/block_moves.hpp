@@ -1,0 +1,124 @@
+#pragma once
+
+// Changes of a quotient table that move slots of several blocks: at high loads the next free slot is often a block or two away,
+// so whole blocks go up or down by one slot at once, a permutation of 64 bytes and a shift of the runends each.
+//
+//   push_up    | a b x c |  | d e f . |         x comes in, c goes on as the first of the next block, up to a free slot
+//   close_at   | a b c d |  | e f . . |         x has gone, the first of the next block is the last of this one
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tamis/table/slot_columns.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <rank_select_layout Layout>
+class block_moves : public slot_columns<Layout> {
+  using base = slot_columns<Layout>;
+
+ public:
+  using base::block_slots;
+  using base::blocks;
+
+  friend bool operator==(const block_moves&, const block_moves&) = default;
+
+ protected:
+  using base::has_code;
+  using base::headers_;
+  using base::one;
+  using base::used_;
+
+  block_moves() = default;
+
+  // Makes a slot of the quotient's run or at its end, in the quotient's own block or the next: whole blocks go up by one slot,
+  // each with what the one before has pushed out, up to the next free one. False, and nothing has changed, if there is none or
+  // a block has a code.  Requires: none is free from there on in the quotient's own block.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE bool push_up(std::uint64_t quotient, std::uint64_t slot, std::uint64_t value) {
+    const std::uint64_t own = quotient / block_slots;
+    std::uint64_t block = slot / block_slots;
+    if ((Layout.coded || !this->has_free_end()) && !can_push_up(own, block)) return false;
+    const std::uint64_t occupied = headers_.occupied(own);
+    std::uint64_t ends_run = ~occupied >> (quotient % block_slots) & 1;
+    headers_.set_occupied(own, occupied | one(quotient));
+    unsigned free = block == own ? block_slots : first_free(headers_[block]);
+    if (block != own) headers_.set_offset(block, headers_.offset(block) + 1);
+    for (auto at = static_cast<unsigned>(slot % block_slots);; at = 0) {
+      const std::uint64_t runends = headers_.runends(block);
+      const std::uint64_t pushed_value = this->template value<Width>(block * block_slots + block_slots - 1);
+      const unsigned last = std::min(free, block_slots - 1);
+      headers_.set_runends(block, with_bit_inserted(runends, at, last, ends_run));
+      this->template insert_value_among<Width>(block, at, last, value);
+      if (free < block_slots) break;
+      value = pushed_value;
+      ends_run = runends >> (block_slots - 1);
+      ++block;
+      free = first_free(headers_[block]);
+      headers_.set_offset(block, headers_.offset(block) + 1);
+    }
+    ++used_;
+    return true;
+  }
+  // Is there a free slot from block `first` on, and no code before it?
+  TAMIS_NOINLINE bool can_push_up(std::uint64_t own, std::uint64_t first) const {
+    const std::uint64_t behind = blocks();
+    unsigned free = first == own ? block_slots : first_free(headers_[first]);
+    for (; free >= block_slots; free = first_free(headers_[first])) {
+      if (has_code(first) || ++first == behind) return false;
+    }
+    return !has_code(first);
+  }
+  // Removes a slot of the quotient's run, in the quotient's own block or the next: whole blocks go down by one slot, each with
+  // the first of the next one behind it. False, and nothing has changed, at the end of the table, where an offset does not fit
+  // its byte and where a block has a code. `is_more`: the run has other slots. The caller moves the end of a run to another
+  // block.
+  // Requires: in the quotient's own block, all slots behind this one move.
+  template <unsigned Width = 0>
+  TAMIS_NOINLINE bool close_at(std::uint64_t quotient, std::uint64_t slot, bool is_more) {
+    const std::uint64_t own = quotient / block_slots;
+    const std::uint64_t first = slot / block_slots;
+    const std::uint64_t behind = blocks();
+    auto at = static_cast<unsigned>(slot % block_slots);
+    std::uint64_t last = first;
+    const block_header header = headers_[first];
+    if (first != own && header.offset == saturated_offset) return false;
+    unsigned end = first == own ? block_slots : first_closed(header);
+    for (; end >= block_slots; end = first_closed(headers_[last])) {
+      if (has_code(last) || ++last == behind || headers_.offset(last) == saturated_offset) return false;
+    }
+    if (end == 0) {  // nothing of that block moves
+      --last;
+      end = block_slots;
+    }
+    if (has_code(last)) return false;
+    headers_.set_occupied(own, headers_.occupied(own) ^ static_cast<std::uint64_t>(!is_more) << (quotient % block_slots));
+    if (first != own) headers_.set_offset(first, header.offset - 1);
+    std::uint64_t runends = header.runends | (header.runends & static_cast<std::uint64_t>(is_more) << at) >> 1;
+    for (std::uint64_t block = first; block < last; ++block, at = 0) {
+      const std::uint64_t next_runends = headers_.runends(block + 1);
+      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
+      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
+      this->template remove_value_among<Width>(block, at, block_slots);
+      this->template set_value<Width>(block * block_slots + block_slots - 1,
+                                      this->template value<Width>((block + 1) * block_slots));
+      runends = next_runends;
+    }
+    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
+    this->template remove_value_among<Width>(last, at, end);
+    --used_;
+    return true;
+  }
+
+ private:
+  // The first slot of a block that belongs to no run; 64 if there is none.
+  TAMIS_INLINE static unsigned first_free(const block_header& header) {
+    return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;
+  }
+  // The first one before which all runs of smaller quotients have ended; 64 if there is none.
+  TAMIS_INLINE static unsigned first_closed(const block_header& header) {
+    return header.offset < block_slots ? first_balanced(header.occupied << 1, header.ended(), header.offset) : block_slots;
+  }
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
