@@ -107,6 +107,19 @@ TEST(word, low_mask_has_exactly_n_ones_and_at_most_64) {
   }
 }
 
+TEST(word, low_and_high_bits_make_the_word) {
+  random_source random(seed);
+  for (unsigned n = 0; n <= 255; ++n) {
+    for (const std::uint64_t word : {std::uint64_t{0}, all, random(), random()}) {
+      std::uint64_t below = 0;
+      for (unsigned b = 0; b < std::min(n, 64u); ++b) below |= word & one << b;
+      EXPECT_EQ(plain::low_bits(word, n), below) << n;
+      EXPECT_EQ(low_bits(word, n), below) << n;
+      EXPECT_EQ(high_bits(word, n), word - below) << n;
+    }
+  }
+}
+
 TEST(word, select_finds_every_position) {
   for (unsigned p = 0; p < 64; ++p) {
     for (unsigned k = 0; k <= 66; ++k) {

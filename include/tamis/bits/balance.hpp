@@ -20,8 +20,8 @@ namespace plain {
 // Hops: with k ones of `a` so far, the first bit that can be balanced is the one where `b` reaches its k-th one.
 TAMIS_INLINE constexpr unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
   for (unsigned x = from; x < word_bits;) {
-    const unsigned begun = popcount(a & low_mask(x + 1));
-    if (begun == popcount(b & low_mask(x + 1))) return x;
+    const unsigned begun = rank(a, x + 1);
+    if (begun == rank(b, x + 1)) return x;
     x = tamis::select(b, begun - 1);
   }
   return word_bits;
@@ -116,7 +116,7 @@ TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
 TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
   assert(from <= word_bits);
 #if TAMIS_HAS_AVX2
-  return static_cast<unsigned>(std::countr_zero(balanced(a, b) & ~low_mask(from)));
+  return static_cast<unsigned>(std::countr_zero(high_bits(balanced(a, b), from)));
 #else
   return plain::first_balanced(a, b, from);
 #endif

@@ -32,6 +32,8 @@ TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
   return n < word_bits ? (std::uint64_t{1} << n) - 1 : ~std::uint64_t{0};
 }
 
+TAMIS_INLINE constexpr std::uint64_t low_bits(std::uint64_t word, unsigned n) { return word & low_mask(n); }
+
 // Byte j of the answer: how many ones bytes 0 to j of the word have.
 TAMIS_INLINE constexpr std::uint64_t running_byte_counts(std::uint64_t word) {
   word -= (word >> 1) & 0x5555555555555555u;
@@ -42,7 +44,7 @@ TAMIS_INLINE constexpr std::uint64_t running_byte_counts(std::uint64_t word) {
 
 TAMIS_INLINE constexpr unsigned popcount(std::uint64_t word) { return static_cast<unsigned>(running_byte_counts(word) >> 56); }
 
-TAMIS_INLINE constexpr unsigned rank(std::uint64_t word, unsigned i) { return popcount(word & low_mask(i)); }
+TAMIS_INLINE constexpr unsigned rank(std::uint64_t word, unsigned i) { return popcount(low_bits(word, i)); }
 
 // How many bytes of `sums` are at most k.  Requires: k < 128 and every byte of `sums` <= 128, so that no byte borrows.
 TAMIS_INLINE constexpr unsigned bytes_at_most(std::uint64_t sums, std::uint64_t k) {
@@ -114,6 +116,10 @@ TAMIS_INLINE std::uint64_t low_mask(unsigned n) {
   assert(n <= 255);  // the instruction reads a byte
   return _bzhi_u64(~std::uint64_t{0}, n);
 }
+TAMIS_INLINE std::uint64_t low_bits(std::uint64_t word, unsigned n) {
+  assert(n <= 255);
+  return _bzhi_u64(word, n);
+}
 
 TAMIS_INLINE std::uint64_t pdep(std::uint64_t source, std::uint64_t mask) { return _pdep_u64(source, mask); }
 TAMIS_INLINE std::uint64_t pext(std::uint64_t source, std::uint64_t mask) { return _pext_u64(source, mask); }
@@ -140,6 +146,12 @@ TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
   TAMIS_BEST(low_mask(n));
   return plain::low_mask(n);
 }
+// Bits 0 to n - 1 of a word, and those from n on; the others are 0.  Requires: n <= 255.
+TAMIS_INLINE constexpr std::uint64_t low_bits(std::uint64_t word, unsigned n) {
+  TAMIS_BEST(low_bits(word, n));
+  return plain::low_bits(word, n);
+}
+TAMIS_INLINE constexpr std::uint64_t high_bits(std::uint64_t word, unsigned n) { return word ^ low_bits(word, n); }
 
 // Without the instruction, std::popcount is a call into the compiler's library.
 TAMIS_INLINE constexpr unsigned popcount(std::uint64_t word) {
@@ -151,7 +163,7 @@ TAMIS_INLINE constexpr unsigned popcount(std::uint64_t word) {
 }
 
 // How many ones lie below bit i.  Requires: i <= 64.
-TAMIS_INLINE constexpr unsigned rank(std::uint64_t word, unsigned i) { return popcount(word & low_mask(i)); }
+TAMIS_INLINE constexpr unsigned rank(std::uint64_t word, unsigned i) { return popcount(low_bits(word, i)); }
 
 // The position of the k-th one, counted from 0; 64 if there are not that many. Any k is allowed.
 TAMIS_INLINE constexpr unsigned select(std::uint64_t word, unsigned k) {

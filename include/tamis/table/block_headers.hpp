@@ -27,9 +27,9 @@ struct block_header {
 
   // Bit i: a run of this block may begin at slot i, since the one before has ended. The run of rank k lies between the k-th of
   // these bounds and the next, as far as the quotient's own slot lets it.
-  TAMIS_INLINE std::uint64_t bounds() const { return ((runends << 1) | 1) & ~low_mask(offset); }
+  TAMIS_INLINE std::uint64_t bounds() const { return high_bits((runends << 1) | 1, offset); }
   // The runends from the offset on, moved up by one: bit i says that a run of this block ends just before slot i.
-  TAMIS_INLINE std::uint64_t ended() const { return (runends & ~low_mask(offset)) << 1; }
+  TAMIS_INLINE std::uint64_t ended() const { return high_bits(runends, offset) << 1; }
 };
 
 template <header_kind Kind>

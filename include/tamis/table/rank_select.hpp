@@ -136,7 +136,7 @@ class rank_select : public block_moves<Layout> {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto i = static_cast<unsigned>(quotient % block_slots);
-    const unsigned end = std::max(i, select(header.bounds(), popcount(header.occupied & low_mask(i + 1))));
+    const unsigned end = std::max(i, select(header.bounds(), rank(header.occupied, i + 1)));
     const unsigned at = end - static_cast<unsigned>(header.occupied >> i & 1);
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
     if (free >= block_slots) return open_ahead<Width>(quotient, end, value);
@@ -190,7 +190,7 @@ class rank_select : public block_moves<Layout> {
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
     if (free >= block_slots) return this->push_up(quotient, block * block_slots + at, value);
-    this->open_first_in_block(quotient, header, run.own, at, free);
+    this->open_first_in_block(quotient, header, run.exists(), at, free);
     this->insert_value_among(block, at, free, value);
     return true;
   }
@@ -346,12 +346,12 @@ class rank_select : public block_moves<Layout> {
     const block_header header = headers_[block];
     if ((header.occupied >> i & 1) == 0) return false;
     const std::uint64_t bounds = header.bounds();
-    const unsigned rank = popcount(header.occupied & low_mask(i + 1));
+    const unsigned runs = rank(header.occupied, i + 1);
     const std::uint64_t behind = (~std::uint64_t{0} << i) & low_mask(block_slots);
     for (std::uint64_t left = values_.matches(block * block_slots, behind, value); left != 0; left &= left - 1) {
-      if (popcount(bounds & low_mask(static_cast<unsigned>(std::countr_zero(left)) + 1)) == rank) return true;
+      if (rank(bounds, static_cast<unsigned>(std::countr_zero(left)) + 1) == runs) return true;
     }
-    return popcount(bounds) <= rank && contains_far(quotient, value);
+    return popcount(bounds) <= runs && contains_far(quotient, value);
   }
   // In the next block, which nearly every run that leaves its own ends in.
   TAMIS_NOINLINE bool contains_behind(std::uint64_t quotient, std::uint64_t value) const {
@@ -375,7 +375,7 @@ class rank_select : public block_moves<Layout> {
       const unsigned offset = headers_.offset(block);
       if (offset >= block_slots || block + 1 == blocks()) return false;
       // Runs up to its own that end there.
-      const unsigned left = popcount(occupied & low_mask(i + 1)) - popcount(headers_.runends(block) & ~low_mask(offset));
+      const unsigned left = rank(occupied, i + 1) - popcount(high_bits(headers_.runends(block), offset));
       if (left != 0) end = block_slots + select(headers_.runends(block + 1), left - 1) + 1;
       if (end >= 2 * block_slots) return false;
     }

@@ -54,9 +54,9 @@ class run_map : public run_search<BlockSlots, Headers> {
   TAMIS_INLINE bool is_alone(std::uint64_t quotient) const {
     if (!tries_own_slots()) return false;
     const block_header header = headers_[quotient / block_slots];
-    const std::uint64_t up_to = low_mask(in_block(quotient) + 1);
-    const std::uint64_t ends = header.runends & ~low_mask(header.offset);
-    return (header.occupied & ends & one(quotient)) != 0 && popcount(header.occupied & up_to) == popcount(ends & up_to);
+    const unsigned up_to = in_block(quotient) + 1;
+    const std::uint64_t ends = high_bits(header.runends, header.offset);
+    return (header.occupied & ends & one(quotient)) != 0 && rank(header.occupied, up_to) == rank(ends, up_to);
   }
 
   // Up to which load a quotient's own slot is worth a branch that may be mispredicted: what stands behind it is faster with
@@ -69,20 +69,19 @@ class run_map : public run_search<BlockSlots, Headers> {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const std::uint64_t ends_run = ~header.occupied >> in_block(quotient) & 1;  // it is the whole run
-    const std::uint64_t moved = (header.runends << 1 & ~low_mask(at + 1)) | ends_run << at;
     headers_.set_occupied(block, header.occupied | one(quotient));
-    headers_.set_runends(block, blend(header.runends, moved, low_mask(free + 1) & ~low_mask(at)));
+    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, ends_run));
     ++used_;
   }
 
   // The header's part of a change that moves slots of one block only, without a branch that depends on how the runs lie.
   // The slot `at` comes into being as the first of the quotient's run, those up to `free` go up by one.
-  // Requires: the block's header; `own` says whether there is a run; nothing stands at `free`, in the same block.
-  TAMIS_INLINE void open_first_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t own, unsigned at,
+  // Requires: the block's header; nothing stands at `free`, in the same block.
+  TAMIS_INLINE void open_first_in_block(std::uint64_t quotient, const block_header& header, bool has_run, unsigned at,
                                         unsigned free) {
     const std::uint64_t block = quotient / block_slots;
     headers_.set_occupied(block, header.occupied | one(quotient));
-    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, static_cast<std::uint64_t>(own == 0)));
+    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, static_cast<std::uint64_t>(!has_run)));
     ++used_;
   }
   // The slot `at` of a run that ends in its block goes, those before `end` go down by one.
@@ -247,8 +246,7 @@ class run_map : public run_search<BlockSlots, Headers> {
       const unsigned low = lowest ? in_block(at) : 0;
       const unsigned high = block == last / block_slots ? in_block(last) : block_slots - 1;
       const std::uint64_t carry = lowest ? bit : Column::get(headers_, block - 1) >> (block_slots - 1);
-      const std::uint64_t moved = (word << 1 & ~low_mask(low + 1)) | carry << low;
-      Column::set(headers_, block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      Column::set(headers_, block, with_bit_inserted(word, low, high, carry));
       if (lowest) return;
     }
   }
@@ -261,8 +259,7 @@ class run_map : public run_search<BlockSlots, Headers> {
       const unsigned low = block == at / block_slots ? in_block(at) : 0;
       const unsigned high = highest ? in_block(last) : block_slots - 1;
       const std::uint64_t carry = highest ? 0 : Column::get(headers_, block + 1) & 1;
-      const std::uint64_t moved = (word >> 1 & low_mask(high)) | carry << high;
-      Column::set(headers_, block, blend(word, moved, low_mask(high + 1) & ~low_mask(low)));
+      Column::set(headers_, block, with_bit_removed(word, low, high) | carry << high);
       if (highest) return;
     }
   }
@@ -288,7 +285,7 @@ class run_map : public run_search<BlockSlots, Headers> {
   std::uint64_t find_runend(std::uint64_t slot) const {
     for (std::uint64_t block = slot / block_slots; block < blocks(); ++block) {
       const unsigned from = block == slot / block_slots ? in_block(slot) : 0;
-      const std::uint64_t ends = headers_.runends(block) & ~low_mask(from);
+      const std::uint64_t ends = high_bits(headers_.runends(block), from);
       if (ends != 0) return block * block_slots + static_cast<unsigned>(std::countr_zero(ends));
     }
     return slots();

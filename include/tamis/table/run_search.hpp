@@ -50,21 +50,21 @@ class run_search {
   // The part of a run that lies in its quotient's own block, which is number `i` there: what nearly every lookup needs, without
   // a branch.
   struct near_slots {
-    std::uint64_t slots;  // bit j: slot j of the block belongs to the run
-    std::uint64_t begin;  // the first slot where the run could begin, as a bit; 0 if that is not in the block
-    std::uint64_t end;    // the slot behind the run, as a bit; 0 if that is not in the block
-    std::uint64_t own;    // not 0: the quotient has a run
+    std::uint64_t slots;     // bit j: slot j of the block belongs to the run
+    std::uint64_t begin;     // the first slot where the run could begin, as a bit; 0 if that is not in the block
+    std::uint64_t end;       // the slot behind the run, as a bit; 0 if that is not in the block
+    std::uint64_t from_own;  // the slots from the quotient's own on; none if it has no run
 
-    // More of the run may follow. Asked at once: an end outside of the block is no news where there is no run.
-    TAMIS_INLINE bool leaves() const { return (own & (~static_cast<std::uint64_t>(end == 0) + 1)) != 0; }
+    TAMIS_INLINE bool exists() const { return from_own != 0; }
+    // More of the run may follow. Asked at once, by the sign: an end outside of the block is no news where there is no run.
+    TAMIS_INLINE bool leaves() const { return static_cast<std::int64_t>(from_own & (end - 1)) < 0; }
   };
   TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
-    const std::uint64_t own = header.occupied & std::uint64_t{1} << i;
-    const std::uint64_t pair =
-        select_pair(header.bounds(), popcount(header.occupied & low_mask(static_cast<unsigned>(i))) % word_bits);
+    const std::uint64_t from_own = ~(header.occupied & std::uint64_t{1} << i) + 1;
+    const std::uint64_t pair = select_pair(header.bounds(), rank(header.occupied, static_cast<unsigned>(i)) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
     const std::uint64_t begin = pair & (~pair + 1);
-    return {(end - begin) & (~own + 1) & low_mask(block_slots), begin, end, own};  // from its own slot on, if there is a run
+    return {(end - begin) & from_own & low_mask(block_slots), begin, end, from_own};
   }
   // The slots of a run that leaves its block which lie in the next one, from that block's runends. Not known if the run begins
   // or ends even further on.  Requires: there is a next block.
@@ -74,8 +74,8 @@ class run_search {
   };
   TAMIS_INLINE static slots_behind find_behind(const block_header& header, std::uint64_t next_runends, std::uint64_t i) {
     if (header.offset >= block_slots) return {0, false};
-    const unsigned runs = popcount(header.occupied & low_mask(static_cast<unsigned>(i) + 1));
-    const unsigned ended = popcount(header.runends & ~low_mask(header.offset));
+    const unsigned runs = rank(header.occupied, static_cast<unsigned>(i) + 1);
+    const unsigned ended = popcount(high_bits(header.runends, header.offset));
     if (ended >= runs) return {0, true};  // it ended with its own block's last slot
     const unsigned last = select(next_runends, runs - ended - 1);
     if (last >= block_slots) return {0, false};
@@ -89,7 +89,7 @@ class run_search {
   }
   // The slots of a block that belong to no run.
   TAMIS_INLINE static std::uint64_t free_slots(const block_header& header) {
-    return header.offset < block_slots ? balanced(header.occupied, header.ended()) & ~low_mask(header.offset) : 0;
+    return header.offset < block_slots ? high_bits(balanced(header.occupied, header.ended()), header.offset) : 0;
   }
   // The run's slots from the quotient's own on: bit j is slot quotient + j. If the run leaves the block or begins behind it,
   // bit 63 and all others from the block's end on are ones, and the bits before them may be.
@@ -137,7 +137,7 @@ class run_search {
   TAMIS_INLINE unsigned gap_in_block(std::uint64_t quotient) const {
     const auto i = static_cast<unsigned>(quotient % block_slots);
     const block_header header = headers_[quotient / block_slots];
-    const unsigned end = std::max(i, select(header.bounds(), popcount(header.occupied & low_mask(i + 1))));
+    const unsigned end = std::max(i, select(header.bounds(), rank(header.occupied, i + 1)));
     return end - static_cast<unsigned>(header.occupied >> i & 1);
   }
   // The end of the slots that move down by one when `slot` is closed.  Requires: the slot belongs to a run.
@@ -146,7 +146,7 @@ class run_search {
   // The k-th runend at or after slot `from`, counted from 1.  Requires: it exists.
   std::uint64_t runend_after(std::uint64_t from, unsigned k) const {
     std::uint64_t block = from / block_slots;
-    std::uint64_t ends = headers_.runends(block) & ~low_mask(in_block(from));
+    std::uint64_t ends = high_bits(headers_.runends(block), in_block(from));
     for (unsigned here; (here = popcount(ends)) < k; ends = headers_.runends(block)) {
       k -= here;
       ++block;
@@ -196,11 +196,11 @@ class run_search {
     const auto i = static_cast<unsigned>(quotient % block_slots);
     const block_header header = headers_[quotient / block_slots];
     const std::uint64_t bounds = header.bounds();
-    const unsigned rank = popcount(header.occupied & low_mask(i + 1));
+    const unsigned runs = rank(header.occupied, i + 1);
     const auto occupied = static_cast<unsigned>(header.occupied >> i & 1);
-    const unsigned end = std::max(i, select(bounds, rank));
-    const unsigned begin = std::max(i, select(bounds, rank - occupied));
-    if (select(bounds, rank) >= block_slots) return {0, 0, {1, 0}};
+    const unsigned end = std::max(i, select(bounds, runs));
+    const unsigned begin = std::max(i, select(bounds, runs - occupied));
+    if (select(bounds, runs) >= block_slots) return {0, 0, {1, 0}};
     return {base + end - occupied, 0, {base + begin, base + end}};
   }
   TAMIS_NOINLINE gap far_gap(std::uint64_t quotient) const {

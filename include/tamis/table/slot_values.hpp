@@ -174,7 +174,7 @@ class slot_values {
   // Requires: at <= 64; first is a multiple of 64; the 64 slots exist.
   TAMIS_INLINE unsigned insert_before_zero(std::uint64_t first, unsigned at, std::uint64_t value) {
     if (width_ < 8) return word_bits;
-    std::uint64_t zeros = low_.equal(first, 0) & ~low_mask(at);
+    std::uint64_t zeros = high_bits(low_.equal(first, 0), at);
     if (width_ > 8) {
       const auto rests = rest_.from(first);
       while (zeros != 0 && rests.get(first_of(zeros)) != 0) zeros &= zeros - 1;
