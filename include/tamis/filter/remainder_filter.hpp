@@ -14,6 +14,9 @@ namespace tamis::inline TAMIS_LEVEL {
 template <class Table>
 class remainder_filter : public quotient_fingerprints<Table> {
   using base = quotient_fingerprints<Table>;
+  // Can the table look for values that it knows to be bytes? Remainders of eight bits are what most users have.
+  static constexpr bool has_bytes = requires(const Table& t) { t.template contains<8>(0, 0); };
+  static constexpr bool moves_blocks = requires(const Table& t) { t.prefetch_ahead(0); };  // as whole ones, in changes
 
  public:
   using base::fingerprint_of;
@@ -22,7 +25,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
   insert_result insert(digest d) {
     if constexpr (has_bytes) {
       if (table_.width() == 8) [[likely]]
-        return insert_as<8>(base::template fingerprint_of<8>(d));
+        return insert_alone<8>(base::template fingerprint_of<8>(d));
     }
     return insert_wide(fingerprint_of(d));
   }
@@ -37,7 +40,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
   erase_result erase(digest d) {
     if constexpr (has_bytes) {
       if (table_.width() == 8) [[likely]]
-        return erase_as<8>(base::template fingerprint_of<8>(d));
+        return erase_alone<8>(base::template fingerprint_of<8>(d));
     }
     return erase_wide(fingerprint_of(d));
   }
@@ -83,6 +86,26 @@ class remainder_filter : public quotient_fingerprints<Table> {
     use(view<0>{*this});
   }
 
+  template <unsigned Width>
+  struct updates {
+    remainder_filter& f;
+    bool moves_far;  // at the batch's begin
+
+    TAMIS_INLINE fingerprint locate(digest d) const { return f.template fingerprint_of<Width>(d); }
+    TAMIS_INLINE void prefetch(const fingerprint& p) const {
+      f.table_.prefetch_header(p.quotient);
+      f.template prefetch_slots<Width>(p, moves_far);
+    }
+    TAMIS_INLINE void prefetch_more(const fingerprint&) const {}
+    TAMIS_INLINE insert_result insert(const fingerprint& p) const { return f.template insert_as<Width>(p); }
+    TAMIS_INLINE erase_result erase(const fingerprint& p) const { return f.template erase_as<Width>(p); }
+  };
+  template <class Use>
+  void with_updates(Use use) requires(moves_blocks) {
+    if (table_.width() == 8) return use(updates<8>{*this, table_.moves_far()});
+    use(updates<0>{*this, table_.moves_far()});
+  }
+
   friend bool operator==(const remainder_filter&, const remainder_filter&) = default;
 
  protected:
@@ -90,31 +113,51 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   remainder_filter() = default;
 
-  // Can the table look for values that it knows to be bytes? Remainders of eight bits are what most users have.
-  static constexpr bool has_bytes = requires(const Table& t) { t.template contains<8>(0, 0); };
   template <unsigned Width>
   TAMIS_INLINE bool test(const fingerprint& f) const {
     if constexpr (Width == 8) return table_.template contains<8>(f.quotient, f.remainder);
     return table_.contains(f.quotient, f.remainder);
   }
 
+  // What a change touches beside the header, which it reads first: so it waits for both at once.
+  template <unsigned Width>
+  TAMIS_INLINE void prefetch_slots(const fingerprint& f, bool moves_far) const {
+    table_.template prefetch_slot<Width>(f.quotient);
+    if (moves_far) table_.prefetch_ahead(f.quotient);
+  }
+  template <unsigned Width>
+  TAMIS_INLINE void prefetch_update(const fingerprint& f) const {
+    if constexpr (moves_blocks) {
+      prefetch_slots<Width>(f, table_.moves_far());
+    } else {
+      table_.prefetch(f.quotient);
+    }
+  }
+  template <unsigned Width>
+  TAMIS_INLINE insert_result insert_alone(const fingerprint& f) {
+    prefetch_update<Width>(f);
+    return insert_as<Width>(f);
+  }
+  template <unsigned Width>
+  TAMIS_INLINE erase_result erase_alone(const fingerprint& f) {
+    prefetch_update<Width>(f);
+    return erase_as<Width>(f);
+  }
+
   // What works always stands out of line, and so do widths other than eight: the common way then has registers enough.
   template <unsigned Width>
   TAMIS_INLINE insert_result insert_as(const fingerprint& f) {
     if constexpr (requires { table_.template open_near<Width>(f.quotient, f.remainder); }) {
-      table_.template prefetch_slot<Width>(f.quotient);  // wait for header and slots at once
       if (table_.open_own(f.quotient)) {
         table_.template set_value<Width>(f.quotient, f.remainder);
         return insert_result::inserted;
       }
       if (table_.template open_near<Width>(f.quotient, f.remainder)) [[likely]]
         return insert_result::inserted;
-    } else {
-      table_.prefetch(f.quotient);
     }
     return insert_slowly(f.quotient, f.remainder);
   }
-  TAMIS_NOINLINE insert_result insert_wide(fingerprint f) { return insert_as<0>(f); }
+  TAMIS_NOINLINE insert_result insert_wide(fingerprint f) { return insert_alone<0>(f); }
   TAMIS_NOINLINE insert_result insert_slowly(std::uint64_t quotient, std::uint64_t remainder) {
     const auto gap = table_.find_gap(quotient);
     if (!gap) return insert_result::full;
@@ -125,7 +168,6 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   template <unsigned Width>
   TAMIS_INLINE erase_result erase_as(const fingerprint& f) {
-    table_.prefetch(f.quotient);
     if constexpr (requires { table_.template erase_near<Width>(f.quotient, f.remainder); }) {
       if (table_.is_alone(f.quotient)) {
         if (table_.template value<Width>(f.quotient) != f.remainder) return erase_result::absent;
@@ -138,7 +180,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
     }
     return erase_slowly(f.quotient, f.remainder);
   }
-  TAMIS_NOINLINE erase_result erase_wide(fingerprint f) { return erase_as<0>(f); }
+  TAMIS_NOINLINE erase_result erase_wide(fingerprint f) { return erase_alone<0>(f); }
   TAMIS_NOINLINE erase_result erase_slowly(std::uint64_t quotient, std::uint64_t remainder) {
     const slot_range run = table_.find(quotient);
     const std::uint64_t slot = table_.find_value(run, remainder);
