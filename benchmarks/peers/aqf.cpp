@@ -1,5 +1,5 @@
 // github.com/splatlab/adaptiveqf: AdaptiveQF of its authors, 8-bit remainders, no locks, the calls for a reverse map of linked
-// lists. The map itself is not kept: nothing adapts here.
+// lists. The map itself is not kept: nothing adapts here. aqf_published.cpp makes another filter of this file.
 
 #include "benchmarks/peers/gqf_surroundings.hpp"
 
@@ -14,7 +14,11 @@ struct [[gnu::packed]] qfblock {
   std::uint64_t occupieds[1];
   std::uint64_t runends[1];
   std::uint64_t extensions[1];
+#if QF_BITS_PER_SLOT == 8
   std::uint8_t slots[QF_SLOTS_PER_BLOCK];
+#else
+  std::uint8_t slots[];
+#endif
 };
 using QF = filter<qfblock>;
 struct qf_insert_result {
@@ -22,13 +26,24 @@ struct qf_insert_result {
   int minirun_existed;
 };
 
-inline qfblock* get_block(const QF* qf, std::uint64_t index) { return &qf->blocks[index]; }
+inline qfblock* get_block(const QF* qf, std::uint64_t index) {
+#if QF_BITS_PER_SLOT == 8
+  return &qf->blocks[index];
+#else
+  const std::uint64_t bytes = sizeof(qfblock) + QF_SLOTS_PER_BLOCK * qf->metadata->bits_per_slot / 8;
+  return reinterpret_cast<qfblock*>(reinterpret_cast<char*>(qf->blocks) + index * bytes);
+#endif
+}
 int qf_resize_malloc(QF*, std::uint64_t) { return QF_NO_SPACE; }
 // Theirs writes a log where it has been told to.
 template <class... Any>
 void record(Any...) {}
 
+#ifdef TAMIS_AS_PUBLISHED
+#include "aqf_published_excerpt.inc"
+#else
 #include "aqf_excerpt.inc"
+#endif
 
 }  // namespace aqf
 
@@ -64,6 +79,9 @@ class adaptive_quotient_filter {
 
 }  // namespace
 
+#ifdef TAMIS_AS_PUBLISHED
+#define make_aqf make_aqf_published
+#endif
 TAMIS_RIVAL(make_aqf) { return std::make_unique<single_rival<adaptive_quotient_filter>>(slots, keys); }
 
 }  // namespace tamis::benchmarks

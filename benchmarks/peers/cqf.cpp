@@ -1,4 +1,5 @@
-// github.com/splatlab/cqf: the counting quotient filter of its authors, 8-bit remainders, no locks.
+// github.com/splatlab/cqf: the counting quotient filter of its authors, 8-bit remainders, no locks; cqf_published.cpp makes
+// another filter of this file.
 
 #include "benchmarks/peers/gqf_surroundings.hpp"
 
@@ -12,16 +13,24 @@ struct [[gnu::packed]] qfblock {
   std::uint8_t offset;
   std::uint64_t occupieds[1];
   std::uint64_t runends[1];
+#if QF_BITS_PER_SLOT == 8
   std::uint8_t slots[QF_SLOTS_PER_BLOCK];
+#else
+  std::uint8_t slots[];
+#endif
 };
 using QF = filter<qfblock>;
 
 int qf_resize_malloc(QF*, std::uint64_t) { return QF_NO_SPACE; }
 int insert(QF*, std::uint64_t, std::uint64_t, int) { return QF_NO_SPACE; }  // of more than one
+#ifdef TAMIS_AS_PUBLISHED
+#include "cqf_published_excerpt.inc"
+#else
 // Theirs takes a lock for each counter, with QF_NO_LOCK too.
 void modify_metadata(QF*, std::uint64_t* counter, int change) { *counter += static_cast<std::uint64_t>(change); }
 
 #include "cqf_excerpt.inc"
+#endif
 
 }  // namespace cqf
 
@@ -50,6 +59,9 @@ class counting_quotient_filter {
 
 }  // namespace
 
+#ifdef TAMIS_AS_PUBLISHED
+#define make_cqf make_cqf_published
+#endif
 TAMIS_RIVAL(make_cqf) { return std::make_unique<single_rival<counting_quotient_filter>>(slots, keys); }
 
 }  // namespace tamis::benchmarks

@@ -1,9 +1,10 @@
 """Takes out of the authors' gqf.c what the calls of the benchmark need, makes it static, and corrects what loses members.
 
-    excerpt.py cqf|aqf FOLDER OUT
+    excerpt.py cqf|cqf_published|aqf|aqf_published FOLDER OUT
 
 FOLDER holds the peers as README.md says. Locks, printing, resizing and saving stay behind, so that the compiler can put the rest
-into the measuring loop. Of functions that are there twice, for slots of different widths, the first is the one for 8 bits.
+into the measuring loop. Of functions that are there several times, for slots of different widths, the first is the one for 8
+bits and the last, which the published ones are made of, the one for any width.
 """
 
 import pathlib
@@ -17,14 +18,19 @@ ERASE = "remove_replace_slots_and_shift_remainders_and_runends_and_offsets"
 MACROS = "MAX_VALUE BITMASK NUM_SLOTS_TO_LOCK METADATA_WORD GET_NO_LOCK GET_KEY_HASH".split()
 BITS = "popcnt popcntv bitrank bitselect bitselectv is_runend is_occupied get_slot set_slot block_offset run_end".split()
 SHIFTS = "offset_lower_bound find_first_empty_slot shift_into_b shift_remainders shift_runends".split()
+CQF_MACROS = MACROS + ["DISTANCE_FROM_HOME_SLOT_CUTOFF"]
+CQF_FUNCTIONS = ["get_block"] + BITS + SHIFTS + ["is_empty", "encode_counter", "decode_counter", "insert1", ERASE, "_remove",
+                                                 "qf_init", "qf_insert", "qf_remove", "qf_count_key_value"]
+AQF_MACROS = MACROS + ["METADATA_INC_MODE"]
+AQF_FUNCTIONS = BITS + SHIFTS + ["is_extension", "is_counter", "is_runend_or_counter", "is_extension_or_counter", "bp",
+                                 "might_be_empty", "get_slot_info", "insert_one_slot", "insert_using_ll_table",
+                                 "qf_insert_using_ll_table", "qf_query_using_ll_table", ERASE, "_remove", "qf_init", "qf_remove"]
 PEERS = {
-    "cqf": (CQF, MACROS + ["DISTANCE_FROM_HOME_SLOT_CUTOFF"],
-            ["get_block"] + BITS + SHIFTS + ["is_empty", "encode_counter", "decode_counter", "insert1", ERASE, "_remove", "qf_init",
-                                             "qf_insert", "qf_remove", "qf_count_key_value"]),
-    "aqf": (AQF, MACROS + ["METADATA_INC_MODE"],
-            BITS + SHIFTS + ["is_extension", "is_counter", "is_runend_or_counter", "is_extension_or_counter", "bp", "might_be_empty",
-                             "get_slot_info", "insert_one_slot", "insert_using_ll_table", "qf_insert_using_ll_table",
-                             "qf_query_using_ll_table", ERASE, "_remove", "qf_init", "qf_remove"]),
+    "cqf": (CQF, CQF_MACROS, CQF_FUNCTIONS),
+    "cqf_published": (CQF, CQF_MACROS + ["GET_WAIT_FOR_LOCK", "REMAINDER_WORD"],
+                      CQF_FUNCTIONS + ["_select64", "qf_spin_lock", "qf_spin_unlock", "modify_metadata"]),
+    "aqf": (AQF, AQF_MACROS, AQF_FUNCTIONS),
+    "aqf_published": (AQF, AQF_MACROS + ["REMAINDER_WORD"], AQF_FUNCTIONS + ["_select64"]),
 }
 
 
@@ -35,16 +41,29 @@ def macro(text, name):
     return found.group()
 
 
-def function(text, name):
-    """Its signature and its body, which ends with the first brace at the beginning of a line."""
+def functions(text, name):
+    """Signature and body of each of that name. A body ends with the first brace at the beginning of a line."""
     for start in re.finditer(rf"^[A-Za-z_][^\n;={{}}]*\b{name}\s*\(", text, re.MULTILINE):
         opening, ended = text.find("{", start.start()), text.find(";", start.start())
         if 0 <= opening and (ended < 0 or opening < ended):  # not a declaration
             end = text.index("\n}", opening) + 3
             signature = re.sub(r"//[^\n]*", "", text[start.start():opening]).rstrip()
             static = "" if re.search(r"\bstatic\b", signature) else "static "
-            return static + signature, text[opening:end]
-    sys.exit(f"excerpt.py: no function {name}")
+            yield static + signature, text[opening:end]
+
+
+def function(text, name, which=0):
+    found = list(functions(text, name))
+    if not found:
+        sys.exit(f"excerpt.py: no function {name}")
+    return found[which]
+
+
+def select_table(text):
+    found = re.search(r"^const uint8_t kSelectInByte.*?^};\n", text, re.MULTILINE | re.DOTALL)
+    if not found:
+        sys.exit("excerpt.py: no table kSelectInByte")
+    return "static " + found.group()
 
 
 def part(body, first, last):
@@ -55,13 +74,13 @@ def part(body, first, last):
 
 def corrected(peer, folder, name, body):
     # Erasing gives wrong offsets where runs cross several blocks; AdaptiveQF, by the same authors, has a loop that does not.
-    if peer == "cqf" and name == ERASE:
+    if peer.startswith("cqf") and name == ERASE:
         lines = "\tuint64_t original_block", "\tint num_slots_freed"
         donor = function((folder / AQF).read_text(), ERASE)[1]
         begin, end = part(body, *lines)
         return body[:begin] + donor[slice(*part(donor, *lines))] + body[end:]
     # The item behind an extension was skipped.
-    if peer == "aqf" and name == "_remove":
+    if peer.startswith("aqf") and name == "_remove":
         wrong = "(qf, ++current_index)) current_index++;"
         assert body.count(wrong) == 1
         return body.replace(wrong, "(qf, ++current_index));")
@@ -69,11 +88,12 @@ def corrected(peer, folder, name, body):
 
 
 def main(peer, folder, out):
-    source, macros, functions = PEERS[peer]
+    source, macros, names = PEERS[peer]
     folder = pathlib.Path(folder)
     text = (folder / source).read_text()
-    taken = [(name, *function(text, name)) for name in functions]
+    taken = [(name, *function(text, name, -1 if peer.endswith("_published") else 0)) for name in names]
     made = [macro(text, name) for name in macros]
+    made += [select_table(text)] if "_select64" in names else []
     made += [f"{signature};\n" for _, signature, _ in taken]
     made += [f"{signature}\n{corrected(peer, folder, name, body)}" for name, signature, body in taken]
     pathlib.Path(out).write_text("\n".join(made))

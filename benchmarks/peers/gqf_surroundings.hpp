@@ -2,7 +2,8 @@
 
 // What gqf.c, of the counting quotient filter and of AdaptiveQF, expects around the functions that excerpt.py takes from it:
 // the types and constants of its headers, for slots of 8 bits at compile time, and stubs of what is never called here. Names
-// are theirs.
+// are theirs. With TAMIS_AS_PUBLISHED nothing helps it: slots have a width that is known at run time, and select goes through
+// a table.
 
 #include <cassert>
 #include <cmath>
@@ -10,12 +11,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
+#include "benchmarks/peers/huge_memory.hpp"
 #include "benchmarks/peers/rival.hpp"
-#include "tamis/base/memory.hpp"
 
+#ifdef TAMIS_AS_PUBLISHED
+#define QF_BITS_PER_SLOT 0
+#else
 #define QF_BITS_PER_SLOT 8
 #define __SSE4_2_ 1  // so that select is pdep: what the compiler defines has one underscore more
+#endif
 
 namespace tamis::benchmarks::gqf {
 
@@ -57,7 +64,9 @@ int never(Any...) {
 }
 #define MurmurHash64A gqf::never
 #define hash_64 gqf::never
+#ifndef TAMIS_AS_PUBLISHED
 #define _select64 gqf::never
+#endif
 #define qf_lock gqf::never
 #define qf_unlock gqf::never
 #define insert_and_extend gqf::never
@@ -69,11 +78,15 @@ void pc_init(Any...) {}
 template <class QF>
 class table {
  public:
-  // `init(qf, buffer, bytes)` is a call of qf_init; without a buffer it says how many bytes it wants.
+  // `init(qf, buffer, bytes)` is a call of qf_init; without a buffer it says how many bytes it wants. A slot of any width is
+  // read as a word, so the last ones need more.
   template <class Init>
-  explicit table(Init init) : memory_(zeroed_array<char>::make(init(nullptr, nullptr, 0)).value()) {
+  explicit table(Init init) {
+    const std::uint64_t bytes = init(nullptr, nullptr, 0) + sizeof(std::uint64_t);
+    memory_.reset(static_cast<char*>(huge_calloc(bytes, 1)));
+    if (memory_ == nullptr) throw std::bad_alloc();
     qf.runtimedata = &runtime_;
-    init(&qf, memory_.data(), memory_.size());
+    init(&qf, memory_.get(), bytes);
   }
   ~table() { std::free(const_cast<int*>(runtime_.locks)); }
   table(const table&) = delete;
@@ -85,7 +98,10 @@ class table {
 
  private:
   typename QF::runtime runtime_{};
-  zeroed_array<char> memory_;
+  struct freed {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, freed> memory_;
 };
 
 }  // namespace tamis::benchmarks::gqf

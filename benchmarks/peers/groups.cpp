@@ -32,7 +32,7 @@ group cuckoo_group() {
 group quotient_group() {
   group_builder all("quotient", 0.94);
 #ifdef TAMIS_PEER_CQF
-  all.peer("counting quotient filter", make_cqf);
+  all.peer("counting quotient filter, as published", make_cqf_published).peer("counting quotient filter", make_cqf);
 #endif
   all.own(our_filter::rsqf, "rsqf", "counting quotient filter");
 #ifdef TAMIS_PEER_VQF
@@ -44,7 +44,7 @@ group quotient_group() {
 group adaptive_group() {
   group_builder all("adaptive", 0.90);
 #ifdef TAMIS_PEER_AQF
-  all.peer("AdaptiveQF", make_aqf);
+  all.peer("AdaptiveQF, as published", make_aqf_published).peer("AdaptiveQF", make_aqf);
 #endif
   return all.own(our_filter::evergreen, "evergreen", "AdaptiveQF")
       .own(our_filter::evergreen_grown, "evergreen, grown", "AdaptiveQF")

@@ -1,9 +1,9 @@
 // Published filters, as their authors wrote them, beside ours in one program. README.md says where their files go.
 //
-//   tamis_peers [--group=cuckoo|quotient|adaptive|taf] [--slots=20] [--rounds=27] [--fills=3]
+//   tamis_peers [--group=cuckoo|quotient|adaptive|taf] [--slots=20] [--rounds=27] [--fills=3] [--pages=huge|small]
 //
-// --slots is the logarithm of a table's size. Without --rounds and --fills, tables from 2^23 slots on get five rounds of
-// lookups and one fill.
+// --slots is the logarithm of a table's size. --pages=small gives others' tables the pages that malloc gives. Without --rounds
+// and --fills, tables from 2^23 slots on get five rounds of lookups and one fill.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "benchmarks/peers/contest.hpp"
+#include "benchmarks/peers/huge_memory.hpp"
 #include "lab/measure.hpp"
 
 namespace tamis::benchmarks {
@@ -21,6 +22,7 @@ struct settings {
   unsigned slots = 20;
   unsigned rounds = 0;
   unsigned fills = 0;
+  bool small_pages = false;  // of others' tables
 };
 
 settings settings_of(int argc, char** argv) {
@@ -39,7 +41,9 @@ settings settings_of(int argc, char** argv) {
       s.rounds = number;
     } else if (name == "--fills" && number > 0) {
       s.fills = number;
-    } else {
+    } else if (flag == "--pages=small") {
+      s.small_pages = true;
+    } else if (flag != "--pages=huge") {
       throw std::runtime_error("what is " + std::string(flag) + "?");
     }
   }
@@ -61,7 +65,7 @@ void print_cell(const standing& mine, const standing* peer, const char* operatio
 }
 
 void print_table(const group& g, const settings& s, const std::vector<standing>& all) {
-  std::printf("\n%s, 2^%u slots, load %.2f: ns, in brackets the peer's time over ours\n%-26s", g.name.c_str(), s.slots, g.load,
+  std::printf("\n%s, 2^%u slots, load %.2f: ns, in brackets the peer's time over ours\n%-40s", g.name.c_str(), s.slots, g.load,
               "");
   for (const char* operation : operations) std::printf("%13s%5s", operation, "");
   std::printf("%9s%9s\n", "bits/key", "rate");
@@ -70,7 +74,7 @@ void print_table(const group& g, const settings& s, const std::vector<standing>&
     for (std::size_t j = 0; j < all.size(); ++j) {
       if (g.entrants[j].name == g.entrants[i].peer) peer = &all[j];
     }
-    std::printf("%-26s", g.entrants[i].name.c_str());
+    std::printf("%-40s", g.entrants[i].name.c_str());
     for (const char* operation : operations) print_cell(all[i], peer, operation);
     std::printf("%9.2f%8.3f%%\n", all[i].bits_per_key, all[i].fpr * 100);
     if (all[i].failures > 0) {
@@ -81,9 +85,10 @@ void print_table(const group& g, const settings& s, const std::vector<standing>&
 }
 
 int run(const settings& s) {
+  if (s.small_pages) setenv(small_pages, "1", 1);
   const lab::machine_info machine = lab::this_machine();
-  std::printf("%s; ours for %s; %u fills and drains, %u rounds of lookups\n", machine.cpu.c_str(), TAMIS_PEERS_LEVEL, s.fills,
-              s.rounds);
+  std::printf("%s; ours for %s; %u fills and drains, %u rounds of lookups%s\n", machine.cpu.c_str(), TAMIS_PEERS_LEVEL, s.fills,
+              s.rounds, s.small_pages ? "; others' tables in small pages" : "");
   bool found = false;
   for (const group& g : groups()) {
     if (!s.group.empty() && s.group != g.name) continue;
