@@ -4,7 +4,8 @@
 // way meanwhile. The pipeline works for any filter. What a filter may offer, each optional:
 //
 //   with_view(use)        calls `use` with a view whose shape (width, …) is a compile-time constant, chosen once per batch:
-//                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool
+//                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool; or view.test(probe,
+//                         again), where again() is the digest, for rare answers that need more of it than the probe keeps
 //                         and for AVX-512, if one word of the digest is enough: view.locate(eight_words) → probes of eight
 //                         keys, view.test(probes) → a bit for each, view.eights_pay() → is the table near enough to do without
 //                         prefetching? If it is not, one key at a time keeps more of the memory busy
@@ -55,16 +56,24 @@ TAMIS_INLINE void probe_all(const View view, std::size_t size, DigestAt digest_a
     view.prefetch(probe);
     return probe;
   };
+  const auto test = [&](const auto& probe, std::size_t i) {
+    const auto again = [&, i] { return digest_at(i); };
+    if constexpr (requires { view.test(probe, again); }) {
+      return view.test(probe, again);
+    } else {
+      return view.test(probe);
+    }
+  };
   for (std::size_t i = 0; i < std::min(batch_group, size); ++i) ahead[i] = fetch(i);
   std::size_t first = 0;
   for (; first + 2 * batch_group <= size; first += batch_group) {
     for (std::size_t i = 0; i < batch_group; ++i) {
-      out[first + i] = view.test(ahead[i]);
+      out[first + i] = test(ahead[i], first + i);
       ahead[i] = fetch(first + batch_group + i);
     }
   }
   for (std::size_t i = first; i < size; ++i) {
-    out[i] = view.test(ahead[i % batch_group]);
+    out[i] = test(ahead[i % batch_group], i);
     if (i + batch_group < size) ahead[i % batch_group] = fetch(i + batch_group);
   }
 }
@@ -99,7 +108,7 @@ struct digest_source {
   TAMIS_INLINE eight_words first_words(std::size_t i) const { return tamis::first_words(digests.data() + i); }
 #endif
 };
-template <class Key>
+template <integer_key Key>
 struct key_source {
   const hasher& hash;
   std::span<const Key> keys;
@@ -125,6 +134,17 @@ void contains_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
     f.with_view(use);
   } else {
     use(plain_view<F>{f});
+  }
+}
+
+// Keys become digests before they are looked for.
+template <filter F, class Key>
+TAMIS_NOINLINE void contains_hashed(const F& f, const hasher& hash, std::span<const Key> keys, bool* out) {
+  std::array<digest, 8 * batch_group> digests;
+  for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
+    const std::size_t count = std::min(digests.size(), keys.size() - first);
+    for (std::size_t i = 0; i < count; ++i) digests[i] = hash(keys[first + i]);
+    contains_all(f, count, digest_source{std::span<const digest>(digests).first(count)}, out + first);
   }
 }
 
@@ -172,11 +192,15 @@ void contains_many(const F& f, std::span<const digest> digests, std::span<bool> 
   detail::contains_all(f, digests.size(), detail::digest_source{digests}, out.data());
 }
 
-// The same for keys, which are hashed on the way.
+// The same for keys. Integers are hashed on the way, and now and then twice: that costs little. Others become digests first.
 template <filter F, class Key>
 void contains_many(const F& f, const hasher& hash, std::span<const Key> keys, std::span<bool> out) {
   assert(out.size() >= keys.size());
-  detail::contains_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
+  if constexpr (integer_key<Key>) {
+    if (hash.family() == hash_family::fast)
+      return detail::contains_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
+  }
+  detail::contains_hashed(f, hash, keys, out.data());
 }
 
 // Inserts in order and says how many went in; `out`, if not empty, says which.

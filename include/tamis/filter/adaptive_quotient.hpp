@@ -61,7 +61,7 @@ class adaptive_quotient : lettered_merge<Scheme> {
     return made;
   }
 
-  TAMIS_INLINE bool contains(digest d) const { return base::contains(following_bits(d, table_.quotients())); }
+  TAMIS_INLINE bool contains(digest d) const { return base::contains(d); }
 
   // Without a remote, an insert that overflows the code of a block is refused.
   insert_result insert(digest d) { return insert_with(d, nullptr); }
@@ -120,16 +120,26 @@ class adaptive_quotient : lettered_merge<Scheme> {
   }
 
   // Batches (batch/pipeline.hpp).
-  struct view {
+  struct coded_view {
+    const adaptive_quotient& f;
+
+    TAMIS_INLINE word_placed locate(digest d) const { return place_of_word(d.high, f.table_.quotients()); }
+    TAMIS_INLINE void prefetch(const word_placed& p) const { f.table_.prefetch(p.place); }
+    template <class Again>
+    TAMIS_INLINE bool test(const word_placed& p, Again again) const {
+      return f.base::contains_coded(p, again);
+    }
+  };
+  struct labelled_view {
     const adaptive_quotient& f;
 
     TAMIS_INLINE following_bits locate(digest d) const { return {d, f.table_.quotients()}; }
     TAMIS_INLINE void prefetch(const following_bits& bits) const { f.table_.prefetch(bits.place()); }
-    TAMIS_INLINE bool test(const following_bits& bits) const { return f.base::contains(bits); }
+    TAMIS_INLINE bool test(const following_bits& bits) const { return f.base::contains_labelled(bits); }
   };
   template <class Use>
   void with_view(Use use) const {
-    use(view{*this});
+    use(std::conditional_t<coded, coded_view, labelled_view>{*this});
   }
   TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(place_of_word(d.high, table_.quotients()).place); }
 

@@ -160,49 +160,49 @@ class evergreen {
     const prefix_forest& forest;
 
     TAMIS_INLINE prefix_forest::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const { p.view->prefetch_update(p.place); }
+    TAMIS_INLINE void prefetch(const prefix_forest::probe& p) const {
+      if (p.view->is_near()) return p.view->prefetch(p.view->spot_of(p.place), p.place);
+      p.view->prefetch_update(p.place);
+    }
     TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains(p.place, p.beyond); }
   };
+  // Where lookups look, of digests whose first word is their fine place: the second one is not even made.
+  struct even_probe {
+    const segment_view* view;
+    std::uint64_t place;
+    segment_view::spot spot;
+
+    TAMIS_INLINE even_probe() = default;
+    TAMIS_INLINE even_probe(const segment_directory& segments, digest d)
+        : view(nullptr), place(place_of_word(d.high, segments.fine_places()).place) {
+      view = &segments.view(segments.at_of(place));
+      spot = view->spot_of(place);
+    }
+  };
   struct near_view {
-    struct probe {
-      prefix_forest::probe at;
-      segment_view::spot spot;
-    };
     const prefix_forest& forest;
 
-    TAMIS_INLINE probe locate(digest d) const {
-      const prefix_forest::probe p = forest.probe_for(d);
-      return {p, p.view->spot_of(p.place)};
-    }
-    TAMIS_INLINE void prefetch(const probe& p) const {
-      p.at.view->prefetch(p.spot, p.at.place);
-      p.at.view->prefetch_marks(p.spot);
-    }
-    TAMIS_INLINE bool test(const probe& p) const {
-      const segment_view::answer found = p.at.view->contains_near(p.spot, p.at.place);
+    TAMIS_INLINE even_probe locate(digest d) const { return {forest.segments(), d}; }
+    TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch(p.spot, p.place); }
+    template <class Again>
+    TAMIS_INLINE bool test(const even_probe& p, Again again) const {
+      const segment_view::answer found = p.view->contains_near(p.spot, p.place);
       if (found != segment_view::answer::unsure) [[likely]]
         return found == segment_view::answer::yes;
-      return p.at.view->contains(p.at.place, p.at.beyond);
+      const prefix_forest::probe whole = forest.probe_for(again());
+      return whole.view->contains(whole.place, whole.beyond);
     }
   };
   struct plain_view {
-    struct probe {
-      const segment_view* view;
-      std::uint64_t place;
-      segment_view::spot spot;
-    };
     const prefix_forest& forest;
 
-    TAMIS_INLINE probe locate(digest d) const {
-      const prefix_forest::probe p = forest.probe_for(d);
-      return {p.view, p.place, p.view->spot_of(p.place)};
-    }
-    TAMIS_INLINE void prefetch(const probe& p) const { p.view->prefetch(p.spot, p.place); }
-    TAMIS_INLINE bool test(const probe& p) const { return p.view->contains_plain(p.spot, p.place); }
+    TAMIS_INLINE even_probe locate(digest d) const { return {forest.segments(), d}; }
+    TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch_plain(p.spot, p.place); }
+    TAMIS_INLINE bool test(const even_probe& p) const { return p.view->contains_plain(p.spot, p.place); }
   };
   template <class Use>
   void with_view(Use use) const {
-    switch (forest_.segments().way()) {
+    switch (forest_.segments().way_of_digests()) {
       case lookup_way::plain: return use(plain_view{forest_});
       case lookup_way::near: return use(near_view{forest_});
       case lookup_way::any: return use(any_view{forest_});

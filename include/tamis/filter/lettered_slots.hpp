@@ -102,25 +102,34 @@ class lettered_slots {
 
   // ── lookup ──
 
-  TAMIS_INLINE bool contains(const following_bits& bits) const {
-    const std::uint64_t block = bits.place() / block_slots;
-    if constexpr (!coded) table_.prefetch_slot(bits.place());
-    const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
+  TAMIS_INLINE bool contains(digest d) const {
     if constexpr (coded) {
-      // What is rare or needs more than the digest's first word has one way in: so the compiler makes the second word there
-      // (hash/hasher.hpp), and has registers for the rest.
-      if (table_.width() == 8 && (!Scheme::value_depends_on_letter || table_.code(block) == 0)) [[likely]] {
-        if (equal_bytes_of(block, run.slots, bits) == 0) {
-          if (!run.leaves()) [[likely]]
-            return false;
-        } else if (Scheme::value_depends_on_letter || table_.code(block) == 0) [[likely]] {
-          return true;
-        }
-      }
-      return contains_slowly(run.slots, run.leaves(), bits.source());
+      return contains_coded(place_of_word(in_register(d.high), table_.quotients()), [d] { return d; });
     } else {
-      return accepts_any(block, run.slots, bits) || (run.leaves() && contains_behind(bits.source()));
+      return contains_labelled(following_bits(d, table_.quotients()));
     }
+  }
+  // `whole()` is the digest. What is rare or needs more than its first word has one way in: so the compiler makes the second
+  // word there (hash/hasher.hpp), and has registers for the rest.
+  template <class Whole>
+  TAMIS_INLINE bool contains_coded(const word_placed& first, Whole whole) const requires coded {
+    const std::uint64_t block = first.place / block_slots;
+    const auto run = table::find_in_block(table_.header(block), first.place % block_slots);
+    if (table_.width() == 8 && (!Scheme::value_depends_on_letter || table_.code(block) == 0)) [[likely]] {
+      if (equal_bytes_of(block, run.slots, first_byte_of(first)) == 0) {
+        if (!run.leaves()) [[likely]]
+          return false;
+      } else if (Scheme::value_depends_on_letter || table_.code(block) == 0) [[likely]] {
+        return true;
+      }
+    }
+    return contains_slowly(run.slots, run.leaves(), whole());
+  }
+  TAMIS_INLINE bool contains_labelled(const following_bits& bits) const {
+    const std::uint64_t block = bits.place() / block_slots;
+    table_.prefetch_slot(bits.place());
+    const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
+    return accepts_any(block, run.slots, bits) || (run.leaves() && contains_behind(bits.source()));
   }
   // The same with all that a lookup may need, for the slots of the run's own block and those behind it, if it leaves that.
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
@@ -142,11 +151,11 @@ class lettered_slots {
   }
   // The slots that accept the digest if their letters are 0.
   TAMIS_INLINE std::uint64_t unlettered(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    if (table_.width() == 8) return equal_bytes_of(block, among, bits);
+    if (table_.width() == 8) return equal_bytes_of(block, among, bits.first_byte());
     return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
   }
-  TAMIS_INLINE std::uint64_t equal_bytes_of(std::uint64_t block, std::uint64_t among, const following_bits& bits) const {
-    return table_.values().template matches<8>(block * block_slots, among, bits.first_byte());
+  TAMIS_INLINE std::uint64_t equal_bytes_of(std::uint64_t block, std::uint64_t among, std::uint8_t byte) const {
+    return table_.values().template matches<8>(block * block_slots, among, byte);
   }
 
   // Slots are looked at eight at once, and nearly all runs are shorter. The first of the window that has all of a run.

@@ -72,21 +72,11 @@ TAMIS_INLINE eight_words first_words(const digest* digests) {
   const __m512i upper = detail::vector_of(load_eight(digests + keys_at_once / 2));
   return detail::words_of(_mm512_permutex2var_epi64(lower, detail::vector_of(even), upper));
 }
-// of eight keys that become digests one by one,
-template <class Key>
-TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
-  eight_words words;
-  for (std::size_t i = 0; i < keys_at_once; ++i) words[i] = hash(keys[i]).high;
-  return words;
-}
-// and of eight integers, which are hashed together. The same as hasher::fast_word.
+// and of eight integers, which are hashed together. The same as hasher::fast_word.  Requires: the family `fast`.
 template <integer_key Key>
 TAMIS_INLINE eight_words first_words(const hasher& hash, const Key* keys) {
+  assert(hash.family() == hash_family::fast);
   eight_words words;
-  if (hash.family() != hash_family::fast) {
-    for (std::size_t i = 0; i < keys_at_once; ++i) words[i] = hash(keys[i]).high;
-    return words;
-  }
   if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
     words = load_eight(keys);
   } else {

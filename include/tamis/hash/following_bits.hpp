@@ -17,6 +17,9 @@
 
 namespace tamis {
 
+// The first eight bits, if all of them come from the first word.  Requires: at most 2^56 places.
+TAMIS_INLINE constexpr std::uint8_t first_byte_of(const word_placed& p) { return static_cast<std::uint8_t>(p.rest >> 56); }
+
 class following_bits {
  public:
   following_bits() = default;
@@ -34,8 +37,7 @@ class following_bits {
   TAMIS_INLINE constexpr std::uint64_t head(unsigned width) const {
     return (width <= first_bits() ? rest_ : rest().high) >> (64 - width);
   }
-  // The same for eight bits of which all come from the first word.  Requires: places <= 2^56.
-  TAMIS_INLINE constexpr std::uint8_t first_byte() const { return static_cast<std::uint8_t>(rest_ >> 56); }
+  TAMIS_INLINE constexpr std::uint8_t first_byte() const { return first_byte_of({place_, rest_}); }
 
   // The first 128 bits, of which so many are random.
   TAMIS_INLINE constexpr digest rest() const {

@@ -65,8 +65,8 @@ struct segment_view {
   // Where the near part of a lookup looks.  Requires, here and below: is_near().
   struct spot {
     const std::uint8_t* header;
-    const std::uint8_t* slots;  // of the block
     std::uint64_t fine;         // the cell, with more in front of it, and the first eight bits of the payload
+    const std::uint8_t* slots;  // of the block; not beside the header: GCC would compute both in one slow vector
 
     TAMIS_INLINE std::uint64_t in_block() const { return fine >> 8 & 63; }
     TAMIS_INLINE std::uint8_t first_bits() const { return static_cast<std::uint8_t>(fine); }
@@ -74,18 +74,19 @@ struct segment_view {
   TAMIS_INLINE spot spot_of(std::uint64_t place) const {
     const std::uint64_t fine = place >> byte_shift;
     const std::uint64_t block = fine >> 14 & last_block;
-    return {headers + block * prefix_headers::bytes_each, slots + block * 64, fine};
+    return {headers + block * prefix_headers::bytes_each, fine, slots + block * 64};
   }
   // Runs of a block's last cells often leave it.
-  static constexpr unsigned run_margin = 8;
-  TAMIS_INLINE void prefetch(const spot& s, std::uint64_t place) const {
+  static constexpr unsigned run_margin = 16;
+  TAMIS_INLINE void prefetch_plain(const spot& s, std::uint64_t place) const {
     prefetch_read(s.header);
     prefetch_read(s.header + prefix_headers::runs_bytes - 1);
     prefetch_read(s.slots);
     prefetch_read(s.slots + s.in_block() + run_margin);
     prefetch_rests(place);
   }
-  TAMIS_INLINE void prefetch_marks(const spot& s) const {
+  TAMIS_INLINE void prefetch(const spot& s, std::uint64_t place) const {
+    prefetch_plain(s, place);
     if (marks != nullptr) prefetch_read(marks + (s.fine >> 14 & last_block));
   }
   // The bits of slots beyond the ninth, if they have such, around the cell's own slot: a match reads them, and would wait for

@@ -82,7 +82,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
     headers_.prefetch(quotient / block_slots);
     values_.prefetch(quotient / block_slots * block_slots);
-    values_.prefetch(quotient + 8);
+    values_.prefetch(quotient + 16);
     if constexpr (Layout.labels) labels_.prefetch(quotient / block_slots * block_slots);
   }
 
