@@ -12,7 +12,10 @@ class group_builder {
     return *this;
   }
   group_builder& own(our_filter filter, std::string name, const std::string& peer) {
-    for (entrant& e : ours(filter, std::move(name), peer)) made_.entrants.push_back(std::move(e));
+    return add(ours(filter, std::move(name), peer));
+  }
+  group_builder& add(std::vector<entrant> more) {
+    for (entrant& e : more) made_.entrants.push_back(std::move(e));
     return *this;
   }
   group made() { return std::move(made_); }
@@ -26,7 +29,10 @@ group cuckoo_group() {
 #ifdef TAMIS_PEER_CF12
   all.peer("cf12", make_cf12);
 #endif
-  return all.own(our_filter::cuckoo, "cuckoo", "cf12").own(our_filter::ascf, "ascf", "cf12").made();
+  return all.own(our_filter::cuckoo, "cuckoo", "cf12")
+      .own(our_filter::ascf, "ascf", "cf12")
+      .add(limit_of_cuckoo("cf12"))
+      .made();
 }
 
 group quotient_group() {
@@ -38,7 +44,7 @@ group quotient_group() {
 #ifdef TAMIS_PEER_VQF
   all.peer("vector quotient filter", make_vqf);
 #endif
-  return all.made();
+  return all.add(limit_of_quotient("counting quotient filter")).made();
 }
 
 group adaptive_group() {

@@ -30,4 +30,8 @@ std::vector<group> groups();
 enum class our_filter { cuckoo, ascf, rsqf, rsqf_of_slots, taf, exaf, evergreen, evergreen_grown };
 std::vector<entrant> ours(our_filter filter, std::string name, const std::string& peer);
 
+// No filters: what the memory allows to one that reads as many lines.
+std::vector<entrant> limit_of_cuckoo(const std::string& peer);
+std::vector<entrant> limit_of_quotient(const std::string& peer);
+
 }  // namespace tamis::benchmarks

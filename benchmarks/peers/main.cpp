@@ -76,7 +76,9 @@ void print_table(const group& g, const settings& s, const std::vector<standing>&
     }
     std::printf("%-40s", g.entrants[i].name.c_str());
     for (const char* operation : operations) print_cell(all[i], peer, operation);
-    std::printf("%9.2f%8.3f%%\n", all[i].bits_per_key, all[i].fpr * 100);
+    std::printf("%9.2f", all[i].bits_per_key);
+    if (all[i].fpr < 1) std::printf("%8.3f%%", all[i].fpr * 100);
+    std::printf("\n");
     if (all[i].failures > 0) {
       std::printf("  (%llu of its erases and, in churn, inserts failed)\n", static_cast<unsigned long long>(all[i].failures));
     }

@@ -22,6 +22,8 @@ class rival {
   virtual std::uint64_t bits() const = 0;
   // Of filters that say so themselves; 0 otherwise.
   virtual double expected_fpr() const { return 0; }
+  // Is it no filter at all? Then nothing but its lookups is timed, and all of them say yes.
+  virtual bool only_reads() const { return false; }
   // Does churn make it fail now and then, to erase a key that is in or to take another? Then failures are counted, and do not
   // end the run.
   virtual bool may_fail() const { return false; }
