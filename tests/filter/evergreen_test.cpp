@@ -309,7 +309,9 @@ TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
 ::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare, std::uint64_t keys = 0, std::uint64_t count = 0) {
   std::vector<prefix_segment> roots;
   roots.push_back(prefix_segment::make({0, cell_bits, 8}, spare).value());
-  if (count != 0) EXPECT_TRUE(roots[0].add(1, prefix_entry::of(0, 8, count)));
+  if (count != 0) {
+    EXPECT_TRUE(roots[0].add(1, prefix_entry::of(0, 8, count)));
+  }
   memory_sink sink;
   writer out(sink);
   out(keys, std::uint32_t{cell_bits}, std::uint32_t{8}, std::uint32_t{90}, std::uint32_t{2}, evergreen::fingerprints::fixed,

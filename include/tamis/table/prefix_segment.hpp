@@ -51,6 +51,7 @@ using prefix_headers = block_headers<header_kind::topped>;
 class prefix_segment {
  public:
   static constexpr unsigned longest_fingerprint = 56;
+  static constexpr unsigned common_width = 9;  // of slots, F = 8: changes of those are compiled for it
   static constexpr unsigned most_cell_bits = 20;
   static constexpr unsigned deepest = 40;
 
@@ -76,7 +77,11 @@ class prefix_segment {
   }
   const prefix_table& table() const { return table_; }
   const std::vector<elder_entry>& elders() const { return elders_; }
-  entry_code code() const { return entry_code(table_.width()); }
+  // `Width`, here and below, may say how wide slots are.
+  template <unsigned Width = 0>
+  TAMIS_INLINE entry_code code() const {
+    return entry_code(Width != 0 ? Width : table_.width());
+  }
 
   // All entries, each as often as it counts. Sums of counts end at the largest number: a file may have any counts.
   std::uint64_t entries() const {
@@ -134,12 +139,13 @@ class prefix_segment {
     return insert_near(cell, code().fresh(following)) || insert_into_run(cell, following);
   }
   // The same for its slot, if the run is short and ends in its block. The segment stays plain if it was.
+  template <unsigned Width = 0>
   TAMIS_INLINE bool insert_near(std::uint64_t cell, std::uint64_t slot) {
     if (table_.open_own(cell)) {
-      set_value(cell, slot);
+      table_.template set_value<Width>(cell, code<Width>().stored(slot));
       return true;
     }
-    return table_.insert_first(cell, code().stored(slot), long_run);
+    return table_.template insert_first<Width>(cell, code<Width>().stored(slot), long_run);
   }
   TAMIS_NOINLINE bool insert_into_run(std::uint64_t cell, std::uint64_t following) {
     auto gap = table_.find_gap(cell);
@@ -170,20 +176,25 @@ class prefix_segment {
 
   // Takes out the longest entry that matches, one copy of it. False if none does.
   TAMIS_INLINE bool erase(std::uint64_t cell, std::uint64_t following) {
-    const std::uint64_t asked = following >> (64 - table_.width());
-    if (table_.is_alone(cell) && entry_code::slot_matches(value(cell), asked)) {
-      table_.close_alone(cell);
+    return table_.width() == common_width ? erase_as<common_width>(cell, following) : erase_wide(cell, following);
+  }
+  TAMIS_NOINLINE bool erase_wide(std::uint64_t cell, std::uint64_t following) { return erase_as<0>(cell, following); }
+  template <unsigned Width>
+  TAMIS_INLINE bool erase_as(std::uint64_t cell, std::uint64_t following) {
+    const std::uint64_t asked = following >> (64 - (Width != 0 ? Width : table_.width()));
+    if (table_.is_alone(cell) && entry_code::slot_matches(value<Width>(cell), asked)) {
+      table_.template close_alone<Width>(cell);
       return true;
     }
     const block_header header = table_.header(cell / 64);
     const auto run = prefix_table::find_in_block(header, cell % 64);
-    const std::uint64_t near = table_.values().prefix_candidates(cell / 64 * 64, run.slots, code().stored(asked));
+    const std::uint64_t near = table_.values().prefix_candidates(cell / 64 * 64, run.slots, code<Width>().stored(asked));
     // Nearly always there is one candidate. If that is no escape, there is none in the run.
     if (near != 0 && (near & (near - 1)) == 0 && run.end != 0) {
-      const std::uint64_t slot = value(cell / 64 * 64 + first_of(near));
+      const std::uint64_t slot = value<Width>(cell / 64 * 64 + first_of(near));
       if (slot != entry_code::escape && entry_code::slot_matches(slot, asked) &&
-          (table_.close_in_block(cell, header, run.slots, first_of(near)) ||
-           table_.close_ahead(cell, header, run.slots, first_of(near)))) {
+          (table_.template close_in_block<Width>(cell, header, run.slots, first_of(near)) ||
+           table_.template close_ahead<Width>(cell, header, run.slots, first_of(near)))) {
         return true;
       }
     }
@@ -365,7 +376,10 @@ class prefix_segment {
 
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
-  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const { return code().from_stored(table_.value(slot)); }
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
+    return code<Width>().from_stored(table_.template value<Width>(slot));
+  }
   TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) { table_.set_value(slot, code().stored(value)); }
 
   // Calls visit(entry, first slot, last slot) for every entry of a run. False if the run is damaged.

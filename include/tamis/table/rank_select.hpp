@@ -173,13 +173,15 @@ class rank_select : public block_moves<Layout> {
   }
 
   // The same for the one slot of a quotient that is alone.
+  template <unsigned Width = 0>
   void close_alone(std::uint64_t quotient) requires(!Layout.labels) {
-    set_value(quotient, 0);
+    this->template set_value<Width>(quotient, 0);
     this->close_alone_run(quotient);
   }
 
   // A slot with this value at the beginning of the quotient's run, if that ends in its block and is shorter than `longest`.
   // False, and nothing has changed, if not, or if there is no free slot.
+  template <unsigned Width = 0>
   TAMIS_INLINE bool insert_first(std::uint64_t quotient, std::uint64_t value,
                                  unsigned longest) requires(Layout.topped&& Layout.block_slots == word_bits) {
     const std::uint64_t block = quotient / block_slots;
@@ -189,9 +191,9 @@ class rank_select : public block_moves<Layout> {
     if (run.begin == 0 || popcount(run.slots) >= longest || run.leaves()) return false;
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
-    if (free >= block_slots) return this->push_up(quotient, block * block_slots + at, value);
+    if (free >= block_slots) return this->template push_up<Width>(quotient, block * block_slots + at, value);
     this->open_first_in_block(quotient, header, run.exists(), at, free);
-    this->insert_value_among(block, at, free, value);
+    this->template insert_value_among<Width>(block, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
@@ -210,8 +212,9 @@ class rank_select : public block_moves<Layout> {
 
   // The same where slots of other blocks have to move: whole blocks go down by one slot, each with the first of the next one
   // behind it. False, and nothing has changed, at the end of the table and where an offset does not fit its byte.
+  template <unsigned Width = 0>
   bool close_ahead(std::uint64_t quotient, const block_header&, std::uint64_t run, unsigned at) requires(moves_blocks) {
-    return this->close_at(quotient, quotient / block_slots * block_slots + at, (run & (run - 1)) != 0);
+    return this->template close_at<Width>(quotient, quotient / block_slots * block_slots + at, (run & (run - 1)) != 0);
   }
 
   // Calls visit(quotient, run) for every run, in order.

@@ -110,7 +110,12 @@ struct segment_view {
   }
   // A new entry, if it can be made in the cell's own block or by moving whole ones. False, and nothing has changed, if not.
   TAMIS_INLINE bool insert_near(std::uint64_t place) const {
-    return is_near() && segment->insert_near(cell_of(place), payload_of(place) | 1);
+    if (!is_near()) return false;
+    if (width != prefix_segment::common_width) return insert_wide(place);
+    return segment->insert_near<prefix_segment::common_width>(cell_of(place), payload_of(place) | 1);
+  }
+  TAMIS_NOINLINE bool insert_wide(std::uint64_t place) const {
+    return segment->insert_near(cell_of(place), payload_of(place) | 1);
   }
 
   // All of a lookup; `beyond` are the 64 bits behind the fine place.

@@ -42,18 +42,21 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   const slot_values& values() const { return values_; }  // but for the bits that stand in the headers
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
-    if constexpr (Layout.topped) return values_.get(slot) | (has_tops_ ? top(slot) << values_.width() : 0);
-    return values_.template get<Width>(slot);
+    std::uint64_t value = values_.template get<plane_width(Width)>(slot);
+    if constexpr (Layout.topped) {
+      if (has_tops<Width>()) value |= top(slot) << top_at<Width>();
+    }
+    return value;
   }
   template <unsigned Width = 0>
   TAMIS_INLINE void set_value(std::uint64_t slot, std::uint64_t value) {
     if constexpr (Layout.topped) {
-      if (has_tops_) {
-        set_top(slot, value >> values_.width() & 1);
-        value &= low_mask(values_.width());
+      if (has_tops<Width>()) {
+        set_top(slot, value >> top_at<Width>() & 1);
+        value &= low_mask(top_at<Width>());
       }
     }
-    values_.template set<Width>(slot, value);
+    values_.template set<plane_width(Width)>(slot, value);
   }
   // All values of a block.  Requires: they fit a Word.
   template <class Word>
@@ -151,24 +154,37 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   template <unsigned Width = 0>
   TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
     if constexpr (Layout.topped) {
-      if (has_tops_) {
-        headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, last, value >> values_.width() & 1));
-        value &= low_mask(values_.width());
+      if (has_tops<Width>()) {
+        headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, last, value >> top_at<Width>() & 1));
+        value &= low_mask(top_at<Width>());
       }
     }
-    values_.template insert_among<Width>(block * block_slots, at, last, value);
+    values_.template insert_among<plane_width(Width)>(block * block_slots, at, last, value);
   }
   template <unsigned Width = 0>
   TAMIS_INLINE void remove_value_among(std::uint64_t block, unsigned at, unsigned end) {
     if constexpr (Layout.topped) {
-      if (has_tops_) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+      if (has_tops<Width>()) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
     }
-    values_.template remove_among<Width>(block * block_slots, at, end);
+    values_.template remove_among<plane_width(Width)>(block * block_slots, at, end);
   }
   TAMIS_INLINE bool has_code(std::uint64_t block) const {
     if constexpr (Layout.coded) return headers_.code(block) != 0;
     return false;
   }
+
+  // Have values of this width a bit in the headers? Which one, and how wide are they without it?
+  template <unsigned Width>
+  TAMIS_INLINE bool has_tops() const {
+    if constexpr (Width != 0) return Layout.topped && Width > 8;
+    return has_tops_;
+  }
+  template <unsigned Width>
+  TAMIS_INLINE unsigned top_at() const {
+    if constexpr (Width != 0) return Width - 1;
+    return values_.width();
+  }
+  static constexpr unsigned plane_width(unsigned width) { return Layout.topped && width > 8 ? width - 1 : width; }
 
   slot_values values_;
   byte_column labels_;  // empty unless Layout.labels
