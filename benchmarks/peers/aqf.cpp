@@ -1,5 +1,5 @@
 // github.com/splatlab/adaptiveqf: AdaptiveQF of its authors, 8-bit remainders, no locks, the calls for a reverse map of linked
-// lists. The map itself is not kept: nothing adapts here. aqf_published.cpp makes another filter of this file.
+// lists. The map itself is not kept: nothing adapts here. published_aqf.cpp makes another filter of this file.
 
 #include "benchmarks/peers/gqf_surroundings.hpp"
 
@@ -40,7 +40,7 @@ template <class... Any>
 void record(Any...) {}
 
 #ifdef TAMIS_AS_PUBLISHED
-#include "aqf_published_excerpt.inc"
+#include "published_aqf_excerpt.inc"
 #else
 #include "aqf_excerpt.inc"
 #endif
@@ -80,7 +80,7 @@ class adaptive_quotient_filter {
 }  // namespace
 
 #ifdef TAMIS_AS_PUBLISHED
-#define make_aqf make_aqf_published
+#define make_aqf make_published_aqf
 #endif
 TAMIS_RIVAL(make_aqf) { return std::make_unique<single_rival<adaptive_quotient_filter>>(slots, keys); }
 

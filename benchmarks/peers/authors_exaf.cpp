@@ -26,6 +26,9 @@ class authors_exaf {
 
 }  // namespace
 
+#ifdef TAMIS_AS_PUBLISHED
+#define make_authors_exaf make_published_exaf
+#endif
 TAMIS_RIVAL(make_authors_exaf) { return std::make_unique<single_rival<authors_exaf>>(slots, keys); }
 
 }  // namespace tamis::benchmarks

@@ -26,6 +26,9 @@ class authors_taf {
 
 }  // namespace
 
+#ifdef TAMIS_AS_PUBLISHED
+#define make_authors_taf make_published_taf
+#endif
 TAMIS_RIVAL(make_authors_taf) { return std::make_unique<single_rival<authors_taf>>(slots, keys); }
 
 }  // namespace tamis::benchmarks

@@ -1,4 +1,4 @@
-// github.com/splatlab/cqf: the counting quotient filter of its authors, 8-bit remainders, no locks; cqf_published.cpp makes
+// github.com/splatlab/cqf: the counting quotient filter of its authors, 8-bit remainders, no locks; published_cqf.cpp makes
 // another filter of this file.
 
 #include "benchmarks/peers/gqf_surroundings.hpp"
@@ -24,7 +24,7 @@ using QF = filter<qfblock>;
 int qf_resize_malloc(QF*, std::uint64_t) { return QF_NO_SPACE; }
 int insert(QF*, std::uint64_t, std::uint64_t, int) { return QF_NO_SPACE; }  // of more than one
 #ifdef TAMIS_AS_PUBLISHED
-#include "cqf_published_excerpt.inc"
+#include "published_cqf_excerpt.inc"
 #else
 // Theirs takes a lock for each counter, with QF_NO_LOCK too.
 void modify_metadata(QF*, std::uint64_t* counter, int change) { *counter += static_cast<std::uint64_t>(change); }
@@ -60,7 +60,7 @@ class counting_quotient_filter {
 }  // namespace
 
 #ifdef TAMIS_AS_PUBLISHED
-#define make_cqf make_cqf_published
+#define make_cqf make_published_cqf
 #endif
 TAMIS_RIVAL(make_cqf) { return std::make_unique<single_rival<counting_quotient_filter>>(slots, keys); }
 

@@ -1,6 +1,6 @@
 """Takes out of the authors' gqf.c what the calls of the benchmark need, makes it static, and corrects what loses members.
 
-    excerpt.py cqf|cqf_published|aqf|aqf_published FOLDER OUT
+    excerpt.py cqf|published_cqf|aqf|published_aqf FOLDER OUT
 
 FOLDER holds the peers as README.md says. Locks, printing, resizing and saving stay behind, so that the compiler can put the rest
 into the measuring loop. Of functions that are there several times, for slots of different widths, the first is the one for 8
@@ -27,10 +27,10 @@ AQF_FUNCTIONS = BITS + SHIFTS + ["is_extension", "is_counter", "is_runend_or_cou
                                  "qf_insert_using_ll_table", "qf_query_using_ll_table", ERASE, "_remove", "qf_init", "qf_remove"]
 PEERS = {
     "cqf": (CQF, CQF_MACROS, CQF_FUNCTIONS),
-    "cqf_published": (CQF, CQF_MACROS + ["GET_WAIT_FOR_LOCK", "REMAINDER_WORD"],
+    "published_cqf": (CQF, CQF_MACROS + ["GET_WAIT_FOR_LOCK", "REMAINDER_WORD"],
                       CQF_FUNCTIONS + ["_select64", "qf_spin_lock", "qf_spin_unlock", "modify_metadata"]),
     "aqf": (AQF, AQF_MACROS, AQF_FUNCTIONS),
-    "aqf_published": (AQF, AQF_MACROS + ["REMAINDER_WORD"], AQF_FUNCTIONS + ["_select64"]),
+    "published_aqf": (AQF, AQF_MACROS + ["REMAINDER_WORD"], AQF_FUNCTIONS + ["_select64"]),
 }
 
 
@@ -74,13 +74,13 @@ def part(body, first, last):
 
 def corrected(peer, folder, name, body):
     # Erasing gives wrong offsets where runs cross several blocks; AdaptiveQF, by the same authors, has a loop that does not.
-    if peer.startswith("cqf") and name == ERASE:
+    if peer.endswith("cqf") and name == ERASE:
         lines = "\tuint64_t original_block", "\tint num_slots_freed"
         donor = function((folder / AQF).read_text(), ERASE)[1]
         begin, end = part(body, *lines)
         return body[:begin] + donor[slice(*part(donor, *lines))] + body[end:]
     # The item behind an extension was skipped.
-    if peer.startswith("aqf") and name == "_remove":
+    if peer.endswith("aqf") and name == "_remove":
         wrong = "(qf, ++current_index)) current_index++;"
         assert body.count(wrong) == 1
         return body.replace(wrong, "(qf, ++current_index));")
@@ -91,7 +91,7 @@ def main(peer, folder, out):
     source, macros, names = PEERS[peer]
     folder = pathlib.Path(folder)
     text = (folder / source).read_text()
-    taken = [(name, *function(text, name, -1 if peer.endswith("_published") else 0)) for name in names]
+    taken = [(name, *function(text, name, -1 if peer.startswith("published_") else 0)) for name in names]
     made = [macro(text, name) for name in macros]
     made += [select_table(text)] if "_select64" in names else []
     made += [f"{signature};\n" for _, signature, _ in taken]

@@ -38,7 +38,7 @@ group cuckoo_group() {
 group quotient_group() {
   group_builder all("quotient", 0.94);
 #ifdef TAMIS_PEER_CQF
-  all.peer("counting quotient filter, as published", make_cqf_published).peer("counting quotient filter", make_cqf);
+  all.peer("counting quotient filter, as published", make_published_cqf).peer("counting quotient filter", make_cqf);
 #endif
   all.own(our_filter::rsqf, "rsqf", "counting quotient filter");
 #ifdef TAMIS_PEER_VQF
@@ -50,7 +50,7 @@ group quotient_group() {
 group adaptive_group() {
   group_builder all("adaptive", 0.90);
 #ifdef TAMIS_PEER_AQF
-  all.peer("AdaptiveQF, as published", make_aqf_published).peer("AdaptiveQF", make_aqf);
+  all.peer("AdaptiveQF, as published", make_published_aqf).peer("AdaptiveQF", make_aqf);
 #endif
   return all.own(our_filter::evergreen, "evergreen", "AdaptiveQF")
       .own(our_filter::evergreen_grown, "evergreen, grown", "AdaptiveQF")
@@ -61,11 +61,11 @@ group adaptive_group() {
 group taf_group() {
   group_builder all("taf", 0.90);
 #ifdef TAMIS_PEER_TAF
-  all.peer("TAF, authors'", make_authors_taf);
+  all.peer("TAF, as published", make_published_taf).peer("TAF, authors'", make_authors_taf);
 #endif
   all.own(our_filter::taf, "taf", "TAF, authors'");
 #ifdef TAMIS_PEER_TAF
-  all.peer("exAF, authors'", make_authors_exaf);
+  all.peer("exAF, as published", make_published_exaf).peer("exAF, authors'", make_authors_exaf);
 #endif
   return all.own(our_filter::exaf, "exaf", "exAF, authors'").own(our_filter::rsqf_of_slots, "rsqf", "").made();
 }

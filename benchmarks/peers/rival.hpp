@@ -75,11 +75,13 @@ class single_rival : public rival {
 #define TAMIS_RIVAL(name) [[gnu::externally_visible]] std::unique_ptr<rival> name(std::uint64_t slots, std::uint64_t keys)
 TAMIS_RIVAL(make_cf12);
 TAMIS_RIVAL(make_cqf);
-TAMIS_RIVAL(make_cqf_published);
+TAMIS_RIVAL(make_published_cqf);
 TAMIS_RIVAL(make_aqf);
-TAMIS_RIVAL(make_aqf_published);
+TAMIS_RIVAL(make_published_aqf);
 TAMIS_RIVAL(make_authors_taf);
+TAMIS_RIVAL(make_published_taf);
 TAMIS_RIVAL(make_authors_exaf);
+TAMIS_RIVAL(make_published_exaf);
 TAMIS_RIVAL(make_vqf);
 
 }  // namespace tamis::benchmarks
