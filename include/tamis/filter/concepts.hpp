@@ -10,6 +10,8 @@
 //   count     at least the number of copies that are in
 //   adapt     after a "maybe" that was wrong; never makes a stored key disappear. What is not `fixed` has changed nothing, with
 //             one exception that has to be asked for: the blind switch of abf changes a word and then sees
+//             (evergreen may have grown before it finds that an insert or adapt must fail: its bytes differ then, but no key
+//             was lost or added, and nothing is accepted that was not before)
 //   rejuvenate  after a "maybe" that was right; the caller promises that the key is in. No key disappears, and no digest is
 //             accepted that was not before
 //   merge     afterwards everything that was in either is in this one; an error, and no change, if the two do not fit together.
