@@ -56,7 +56,10 @@ class evergreen {
       const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
       const segment_view& here = segments.view(segments.at_of(place));
       const segment_view::spot spot = here.spot_of(place);
-      if (way == lookup_way::plain) return here.contains_plain(spot, place);
+      if (way == lookup_way::plain) {
+        spot.prefetch_behind();
+        return here.contains_plain(spot, place);
+      }
       const segment_view::answer found = here.contains_near(spot, place);
       if (found != segment_view::answer::unsure) [[likely]]
         return found == segment_view::answer::yes;

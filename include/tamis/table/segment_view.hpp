@@ -62,6 +62,8 @@ struct segment_view {
     return place << (64 - cell_shift) | beyond >> cell_shift;
   }
 
+  static constexpr unsigned run_margin = 16;  // slots that a lookup may have to read behind its own
+
   // Where the near part of a lookup looks.  Requires, here and below: is_near().
   struct spot {
     const std::uint8_t* header;
@@ -70,19 +72,19 @@ struct segment_view {
 
     TAMIS_INLINE std::uint64_t in_block() const { return fine >> 8 & 63; }
     TAMIS_INLINE std::uint8_t first_bits() const { return static_cast<std::uint8_t>(fine); }
+    // The slots behind the cell's own: runs of a block's last cells often leave it.
+    TAMIS_INLINE void prefetch_behind() const { prefetch_read(slots + in_block() + run_margin); }
   };
   TAMIS_INLINE spot spot_of(std::uint64_t place) const {
     const std::uint64_t fine = place >> byte_shift;
     const std::uint64_t block = fine >> 14 & last_block;
     return {headers + block * prefix_headers::bytes_each, fine, slots + block * 64};
   }
-  // Runs of a block's last cells often leave it.
-  static constexpr unsigned run_margin = 16;
   TAMIS_INLINE void prefetch_plain(const spot& s, std::uint64_t place) const {
     prefetch_read(s.header);
     prefetch_read(s.header + prefix_headers::runs_bytes - 1);
     prefetch_read(s.slots);
-    prefetch_read(s.slots + s.in_block() + run_margin);
+    s.prefetch_behind();
     prefetch_rests(place);
   }
   TAMIS_INLINE void prefetch(const spot& s, std::uint64_t place) const {
