@@ -1,5 +1,5 @@
 // What the memory allows: the hash of a key, and one word of each of the two cache lines that a lookup in such a table has to
-// read. No filter that reads as much can be faster, single or in batches.
+// read. Out of cache no filter that reads as much can be faster, single or in batches.
 
 #include <array>
 
