@@ -86,7 +86,8 @@ class random_slots : public lettered_slots<Scheme> {
       }
       const bool expected = plain_contains(bits);
       yes += expected;
-      ASSERT_EQ(base::contains(bits.source()), expected) << "quotient " << bits.place() << ", run " << run.first << " to " << run.last;
+      ASSERT_EQ(base::contains(bits.source()), expected)
+          << "quotient " << bits.place() << ", run " << run.first << " to " << run.last;
       ASSERT_EQ(this->contains_far(bits), expected);
     }
     asked_ += static_cast<std::uint64_t>(queries);
