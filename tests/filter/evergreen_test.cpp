@@ -130,10 +130,15 @@ TEST(evergreen, keys_with_one_long_beginning_are_refused_without_a_loss) {
   std::uint64_t refused = 0;
   for (int i = 0; i < 3000; ++i) {
     const digest d{0x123456789a000000u | random() >> 40, random()};
+    const digest other{0x123456789a000000u | random() >> 40, random()};
+    const bool accepted[] = {f.contains(d), f.contains(other)};
     if (f.insert(d) == insert_result::inserted) {
       in.push_back(d);
     } else {
       ++refused;
+      ASSERT_EQ(f.keys(), in.size());
+      ASSERT_LE(f.contains(d), accepted[0]);
+      ASSERT_LE(f.contains(other), accepted[1]);
     }
   }
   EXPECT_GT(in.size(), 200u);
@@ -141,6 +146,12 @@ TEST(evergreen, keys_with_one_long_beginning_are_refused_without_a_loss) {
   EXPECT_LT(f.forest().segments().size(), 1u << 14);
   EXPECT_TRUE(has_all(f, in));
   EXPECT_EQ(f.keys(), in.size());
+  // Full, then erased, then filled again.
+  const std::size_t half = in.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) ASSERT_EQ(f.erase(in[i]), erase_result::erased);
+  EXPECT_TRUE(has_all(f, std::vector<digest>(in.begin() + static_cast<std::ptrdiff_t>(half), in.end())));
+  for (std::size_t i = 0; i < half; ++i) ASSERT_EQ(f.insert(in[i]), insert_result::inserted);
+  EXPECT_TRUE(has_all(f, in));
   // Other keys still go in, but for those of the full segment, which has less than a thousandth of the streams.
   const std::uint64_t before = f.keys();
   for (const digest d : keys(5000)) f.insert(d);
