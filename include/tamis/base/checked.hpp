@@ -29,6 +29,8 @@ constexpr std::optional<std::uint64_t> checked_ceil(double value) {
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
+// These end at the largest number.
+constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
 constexpr std::uint64_t saturating_increment(std::uint64_t a) { return a + (a != ~std::uint64_t{0}); }
 
 }  // namespace tamis

@@ -87,7 +87,7 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
   };
   const std::uint64_t copied = forest_.copied_by_growth(at);
   if (!forest_.grow(at, fingerprint, evergreen_spare(segment.cell_bits() + 1, threshold_), resolve)) return false;
-  copies_ = prefix_segment::saturating_add(copies_, copied);
+  copies_ = saturating_add(copies_, copied);
   return true;
 }
 

@@ -173,7 +173,7 @@ class prefix_forest {
   // All entries, each as often as it counts; see prefix_segment::entries().
   std::uint64_t entries() const {
     std::uint64_t all = 0;
-    segments_.for_each([&](std::uint64_t, const prefix_segment& s) { all = prefix_segment::saturating_add(all, s.entries()); });
+    segments_.for_each([&](std::uint64_t, const prefix_segment& s) { all = saturating_add(all, s.entries()); });
     return all;
   }
 

@@ -17,25 +17,11 @@
 #include <vector>
 
 #include "tamis/io/archive.hpp"
+#include "tamis/table/elder_list.hpp"
 #include "tamis/table/prefix_entry.hpp"
 #include "tamis/table/rank_select.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
-
-// An entry for all cells with cell >> shift == index.
-struct elder_entry {
-  std::uint64_t index = 0;
-  std::uint32_t shift = 1;
-  std::uint64_t count = 1;
-
-  constexpr bool covers(std::uint64_t cell) const { return cell >> shift == index; }
-
-  friend bool operator==(const elder_entry&, const elder_entry&) = default;
-  template <class Self, class Archive>
-  static void visit(Self& self, Archive& archive) {
-    archive(self.index, self.shift, self.count);
-  }
-};
 
 struct segment_shape {
   std::uint32_t depth = 0;
@@ -72,34 +58,26 @@ class prefix_segment {
   unsigned fingerprint() const { return table_.width() - 1; }
   std::uint64_t used() const { return table_.used(); }
   std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
-  std::uint64_t bits() const {
-    return table_.bits() + 8 * (sizeof *this + elders_.size() * sizeof(elder_entry) + marks_.bytes());
-  }
+  std::uint64_t bits() const { return table_.bits() + 8 * (sizeof *this + elders_.bytes()); }
   const prefix_table& table() const { return table_; }
-  const std::vector<elder_entry>& elders() const { return elders_; }
+  const std::vector<elder_entry>& elders() const { return elders_.list(); }
   // `Width`, here and below, may say how wide slots are.
   template <unsigned Width = 0>
   TAMIS_INLINE entry_code code() const {
     return entry_code(Width != 0 ? Width : table_.width());
   }
 
-  // All entries, each as often as it counts. Sums of counts end at the largest number: a file may have any counts.
+  // All entries, each as often as it counts.
   std::uint64_t entries() const {
     std::uint64_t all = is_plain_ ? used() : 0;
     if (!is_plain_) {
       const auto add = [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { all = saturating_add(all, e.count); };
       table_.for_each_run([&](std::uint64_t, slot_range run) { for_each_entry(run, add); });
     }
-    for (const elder_entry& e : elders_) all = saturating_add(all, e.count);
-    return all;
+    return saturating_add(all, elders_.count());
   }
   // Those for all of its cells or more. Either half of the segment may have their keys.
-  std::uint64_t entries_for_all_cells() const {
-    std::uint64_t all = 0;
-    for (const elder_entry& e : elders_) all = saturating_add(all, e.shift >= cell_bits_ ? e.count : 0);
-    return all;
-  }
-  static constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
+  std::uint64_t entries_for_all_cells() const { return elders_.count_for(cell_bits_); }
 
   // How far the caller's last pass over the segment has come; 0 after growth.
   std::uint32_t swept() const { return swept_; }
@@ -119,7 +97,7 @@ class prefix_segment {
       if (slot == entry_code::escape) return contains_slowly(cell, following);
       if (entry_code::slot_matches(slot, asked)) return true;
     }
-    return !elders_.empty() && covered(cell);
+    return elders_.covers(cell);
   }
 
   // How many entries match, each as often as it counts.
@@ -128,10 +106,7 @@ class prefix_segment {
     for_each_entry(table_.find(cell), [&](const prefix_entry& e, std::uint64_t, std::uint64_t) {
       if (e.matches(following)) copies = saturating_add(copies, e.count);
     });
-    for (const elder_entry& e : elders_) {
-      if (e.covers(cell)) copies = saturating_add(copies, e.count);
-    }
-    return copies;
+    return saturating_add(copies, elders_.count_over(cell));
   }
 
   // A new entry with all F bits. False, and nothing has changed, if there is no room.
@@ -163,16 +138,7 @@ class prefix_segment {
     fold(all);
     return assign(cell, all);
   }
-  void add(elder_entry e) {
-    mark(e);
-    const auto equal = [&](const elder_entry& other) { return other.index == e.index && other.shift == e.shift; };
-    const auto at = std::find_if(elders_.begin(), elders_.end(), equal);
-    if (at == elders_.end()) {
-      elders_.push_back(e);
-    } else {
-      at->count = saturating_add(at->count, e.count);
-    }
-  }
+  void add(const elder_entry& e) { elders_.add(e, cell_bits_); }
 
   // Takes out the longest entry that matches, one copy of it. False if none does.
   TAMIS_INLINE bool erase(std::uint64_t cell, std::uint64_t following) {
@@ -210,12 +176,12 @@ class prefix_segment {
     for (std::uint64_t near = table_.values().prefix_candidates(base, run.slots, code().stored(asked)); near != 0;
          near &= near - 1) {
       const std::uint64_t slot = value(base + first_of(near));
-      if (slot == entry_code::escape) return take_longest(cell, following).has_value();
+      if (slot == entry_code::escape) return take_longest(cell, following);
       if (!entry_code::slot_matches(slot, asked) || std::countr_zero(slot) >= zeros) continue;
       zeros = std::countr_zero(slot);
       longest = base + first_of(near);
     }
-    if (run.leaves() || longest == none) return take_longest(cell, following).has_value();
+    if (run.leaves() || longest == none) return take_longest(cell, following);
     table_.close(cell, table_.find(cell), longest);
     return true;
   }
@@ -233,22 +199,13 @@ class prefix_segment {
       assign(cell, all);
       return true;
     }
-    const auto elder = find_elder(cell);
-    if (elder == elders_.end()) return false;
+    if (!elders_.covers(cell)) return false;
     all.push_back(renewed);
-    if (assign(cell, all)) remove(elder);
+    if (assign(cell, all)) elders_.remove_over(cell, cell_bits_);
     return true;
   }
 
-  // The elder that covers all of these cells and is not covered itself, if there is one.
-  const elder_entry* outermost_elder(std::uint64_t index, std::uint32_t shift) const {
-    const elder_entry* outermost = nullptr;
-    for (const elder_entry& e : elders_) {
-      const bool covers = e.shift >= shift && index >> (e.shift - shift) == e.index;
-      if (covers && (outermost == nullptr || e.shift > outermost->shift)) outermost = &e;
-    }
-    return outermost;
-  }
+  const elder_entry* outermost_elder(std::uint64_t index, std::uint32_t shift) const { return elders_.outermost(index, shift); }
 
   // The entries of a cell, in the order of their slots.
   entry_list entries_of(std::uint64_t cell) const { return entries_in(table_.find(cell)); }
@@ -290,10 +247,7 @@ class prefix_segment {
     for (const prefix_entry& e : entries) code().append(e, slots);
     return slots;
   }
-  void set_elders(std::vector<elder_entry> elders) {
-    elders_ = std::move(elders);
-    mark_all();
-  }
+  void set_elders(std::vector<elder_entry> list) { elders_.assign(std::move(list), cell_bits_); }
 
   // Puts equal entries together, and the entries in the order of their streams.
   static void fold(entry_list& all) {
@@ -312,13 +266,7 @@ class prefix_segment {
     return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
   }
 
-  // The cells that elders cover; none where there never was one. Every elder covers pairs of cells, which have a bit each: a
-  // word per block. They move with the segment's other memory.
-  const std::uint32_t* marks() const { return marks_.data(); }
-  // Of a cell, only its last six bits have to be right.
-  TAMIS_INLINE static bool is_covered(const std::uint32_t* marks, std::uint64_t block, std::uint64_t cell) {
-    return (marks[block] >> (cell / 2 % 32) & 1) != 0;
-  }
+  const std::uint32_t* marks() const { return elders_.marks(); }
 
   // Is every slot in use a short entry with all F bits? False also if that was not so once.
   bool is_plain() const { return is_plain_; }
@@ -332,7 +280,7 @@ class prefix_segment {
   static void visit(Self& self, Archive& archive) {
     archive(self.depth_, self.cell_bits_, self.swept_, self.table_, self.elders_);
     if constexpr (!std::is_const_v<Self>) {
-      if (self.validate_elders().ok()) self.mark_all();
+      if (self.validate_elders().ok()) self.elders_.mark_all(self.cell_bits_);
       self.is_plain_ = archive.ok() && self.has_plain_slots();
     }
   }
@@ -363,11 +311,7 @@ class prefix_segment {
 
   status validate_elders() const {
     if (cell_bits_ > most_cell_bits || depth_ > deepest) return error{"a segment has an impossible shape"};
-    for (const elder_entry& e : elders_) {
-      if (e.shift == 0 || e.shift > place_bits() || e.index > (cells() - 1) >> e.shift || e.count == 0) {
-        return error{"a segment has an entry for cells that do not exist"};
-      }
-    }
+    if (!elders_.are_sound(place_bits(), cell_bits_)) return error{"a segment has an entry for cells that do not exist"};
     return {};
   }
 
@@ -402,50 +346,8 @@ class prefix_segment {
     }
     return longest;
   }
-  std::vector<elder_entry>::iterator find_elder(std::uint64_t cell) {
-    auto longest = elders_.end();
-    for (auto e = elders_.begin(); e != elders_.end(); ++e) {
-      if (e->covers(cell) && (longest == elders_.end() || e->shift < longest->shift)) longest = e;
-    }
-    return longest;
-  }
-  void remove(std::vector<elder_entry>::iterator elder) {
-    if (--elder->count != 0) return;
-    const slot_range gone = covered_pairs(*elder);
-    elders_.erase(elder);
-    set_marks(gone, false);
-    for (const elder_entry& e : elders_) {
-      const slot_range pairs = covered_pairs(e);
-      if (pairs.first < gone.last && gone.first < pairs.last) set_marks(pairs, true);
-    }
-  }
-
-  // Is there an elder over the cell?
-  bool covered(std::uint64_t cell) const { return is_covered(marks_.data(), cell / 64, cell); }
-  void mark(const elder_entry& e) {
-    if (marks_.size() == 0) marks_ = zeroed_array<std::uint32_t>::make(divide_up(cells(), 64)).value();
-    set_marks(covered_pairs(e), true);
-  }
-  // Pairs of cells, counted like slots.
-  slot_range covered_pairs(const elder_entry& e) const {
-    if (e.shift >= cell_bits_) return {0, divide_up(cells(), 2)};
-    return {e.index << (e.shift - 1), (e.index + 1) << (e.shift - 1)};
-  }
-  void set_marks(slot_range pairs, bool covered) {
-    for (std::uint64_t word = pairs.first / 32; word <= (pairs.last - 1) / 32; ++word) {
-      const auto from = static_cast<unsigned>(std::max(pairs.first, word * 32) - word * 32);
-      const auto to = static_cast<unsigned>(std::min(pairs.last, word * 32 + 32) - word * 32);
-      const auto bits = static_cast<std::uint32_t>(low_mask(to) & ~low_mask(from));
-      marks_[word] = covered ? marks_[word] | bits : marks_[word] & ~bits;
-    }
-  }
-  void mark_all() {
-    std::fill(marks_.begin(), marks_.end(), 0u);  // in place: others may read them where they are
-    for (const elder_entry& e : elders_) mark(e);
-  }
-
   TAMIS_NOINLINE bool contains_slowly(std::uint64_t cell, std::uint64_t following) const {
-    bool found = !elders_.empty() && covered(cell);
+    bool found = elders_.covers(cell);
     const slot_range run = table_.find(cell);
     const auto at = [this](std::uint64_t slot) { return value(slot); };
     for (std::uint64_t slot = run.first; slot < run.last && !found;) {
@@ -457,20 +359,16 @@ class prefix_segment {
     return found;
   }
 
-  TAMIS_NOINLINE std::optional<prefix_entry> take_longest(std::uint64_t cell, std::uint64_t following) {
+  TAMIS_NOINLINE bool take_longest(std::uint64_t cell, std::uint64_t following) {
     entry_list all = entries_of(cell);
     if (prefix_entry* const longest = find_longest(all, following); longest != all.end()) {
-      const prefix_entry taken = *longest;
       if (--longest->count == 0) all.erase(longest);
       const bool fits = assign(cell, all);  // it is shorter than before, or as long
       assert(fits);
       static_cast<void>(fits);
-      return taken;
+      return true;
     }
-    const auto elder = find_elder(cell);
-    if (elder == elders_.end()) return std::nullopt;
-    remove(elder);
-    return prefix_entry{};
+    return elders_.remove_over(cell, cell_bits_);
   }
   void close_first(std::uint64_t cell) {
     const slot_range run = table_.find(cell);
@@ -495,8 +393,7 @@ class prefix_segment {
   std::uint32_t cell_bits_ = 0;
   std::uint32_t swept_ = 0;
   prefix_table table_;
-  std::vector<elder_entry> elders_;
-  zeroed_array<std::uint32_t> marks_;  // the cells that elders cover; in the same huge pages as the table
+  elder_list elders_;
   bool is_plain_ = true;
 };
 

@@ -54,7 +54,7 @@ class segment_growth {
       std::uint64_t next = to.append(cell, run.size())->first;  // always fits: it did with fewer slots
       for (std::uint64_t slot = run.first; slot < run.last; ++slot) to.set(next++, from.value(slot));
     });
-    made.set_elders(from.elders_);
+    made.set_elders(from.elders());
     made.set_swept(from.swept_);
     made.is_plain_ = from.is_plain_;
     return made;
@@ -68,7 +68,7 @@ class segment_growth {
     whole.is_plain_ = false;
     std::vector<elder_entry> voids;
     for (const prefix_segment* half : {&low, &high}) {
-      for (const elder_entry& e : half->elders_) {
+      for (const elder_entry& e : half->elders()) {
         const std::uint64_t index = e.index + (half == &high ? high.cells() >> e.shift : 0);
         if (e.shift == 1) {
           voids.push_back({index, 0, e.count});
@@ -126,7 +126,7 @@ class segment_growth {
   template <class Resolve>
   static bool spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
     for (prefix_segment& to : into) to.is_plain_ = from.used() == 0;
-    for (const elder_entry& e : from.elders_) spread_elder(from, e, into);
+    for (const elder_entry& e : from.elders()) spread_elder(from, e, into);
     return into[0].table_.width() <= 16 ? spread_entries<std::uint16_t>(from, into, resolve)
                                         : spread_entries<std::uint64_t>(from, into, resolve);
   }

@@ -182,7 +182,7 @@ struct segment_view {
     return found == answer::unsure ? contains_slowly(place, 0) : found == answer::yes;
   }
   TAMIS_INLINE bool is_covered(const spot& s) const {
-    return marks != nullptr && prefix_segment::is_covered(marks, s.fine >> 14 & last_block, s.fine >> 8);
+    return marks != nullptr && elder_list::is_covered(marks, s.fine >> 14 & last_block, s.fine >> 8);
   }
   // The first `width` bits of it.
   TAMIS_INLINE std::uint64_t payload_of(std::uint64_t place) const { return place >> payload_shift & low_mask(width); }
