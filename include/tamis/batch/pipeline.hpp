@@ -108,12 +108,13 @@ struct digest_source {
   TAMIS_INLINE eight_words first_words(std::size_t i) const { return tamis::first_words(digests.data() + i); }
 #endif
 };
+// Of the family `fast`; a copy, so that the compiler knows that nobody changes it.
 template <integer_key Key>
 struct key_source {
-  const hasher& hash;
+  hasher hash;
   std::span<const Key> keys;
 
-  TAMIS_INLINE digest operator[](std::size_t i) const { return hash(keys[i]); }
+  TAMIS_INLINE digest operator[](std::size_t i) const { return hash.fast_digest(keys[i]); }
 #if TAMIS_HAS_AVX512
   TAMIS_INLINE eight_words first_words(std::size_t i) const { return tamis::first_words(hash, keys.data() + i); }
 #endif

@@ -5,6 +5,7 @@
 // bytes and a string as its characters, so the same bytes give the same digest whatever they came as.
 
 #include <array>
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +57,12 @@ class hasher {
     } else {
       both = keyed_word(word);
     }
-    return {both.high, mix_low(both.low ^ both.middle >> 3)};
+    return mixed(both);
+  }
+  // The same for loops over keys that have asked for the family before.  Requires: it is `fast`.
+  TAMIS_INLINE digest fast_digest(integer_key auto key) const {
+    assert(family_ == hash_family::fast);
+    return mixed(fast_word(static_cast<std::uint64_t>(key), bitflip_));
   }
   digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key))); }
   digest operator()(std::span<const std::byte> key) const;
@@ -96,6 +102,7 @@ class hasher {
     low *= low_factor;
     return low ^ low >> 28;
   }
+  TAMIS_INLINE static constexpr digest mixed(const unmixed& both) { return {both.high, mix_low(both.low ^ both.middle >> 3)}; }
   TAMIS_INLINE unmixed keyed_word(std::uint64_t word) const {
     const digest d = keyed_unmixed(word);
     return {d.high, 0, d.low};
