@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -26,8 +27,14 @@ namespace tamis {
 inline constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t map_from_bytes = 2 * huge_page_bytes;  // below, the allocator's own pages do as well
 
-// Maps a little more than needed and gives back what stands before and after the part that is aligned to huge pages.
 enum class pages { huge, small };
+inline void wish_for_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t bytes, [[maybe_unused]] pages wish) {
+#ifdef MADV_HUGEPAGE
+  // A wish: without huge pages everything still works.
+  madvise(memory, bytes, wish == pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+}
+// Maps a little more than needed and gives back what stands before and after the part that is aligned to huge pages.
 inline void* map_aligned(std::uint64_t bytes, pages wish = pages::huge) {
   const std::uint64_t wanted = bytes + huge_page_bytes;
   void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -37,23 +44,32 @@ inline void* map_aligned(std::uint64_t bytes, pages wish = pages::huge) {
   if (aligned != start) munmap(mapped, aligned - start);
   const std::uint64_t behind = start + wanted - (aligned + bytes);
   if (behind != 0) munmap(reinterpret_cast<void*>(aligned + bytes), behind);
-  auto* memory = reinterpret_cast<void*>(aligned);
-#ifdef MADV_HUGEPAGE
-  // A wish: without huge pages everything still works.
-  madvise(memory, bytes, wish == pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-#endif
-  return memory;
+  wish_for_pages(reinterpret_cast<void*>(aligned), bytes, wish);
+  return reinterpret_cast<void*>(aligned);
+}
+// The same at a certain place, if nothing is there; otherwise nothing.  Requires: both are multiples of huge pages.
+inline void* map_at(std::uintptr_t place, std::uint64_t bytes, pages wish) {
+  void* const wanted = reinterpret_cast<void*>(place);
+  void* mapped = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (mapped != wanted) {
+    munmap(mapped, bytes);
+    return nullptr;
+  }
+  wish_for_pages(mapped, bytes, wish);
+  return mapped;
 }
 
 class part_pool {
  public:
   static constexpr std::uint64_t region_bytes = huge_page_bytes;
+  static constexpr std::uint64_t pool_from_bytes = region_bytes / 2;
 
-  // Nothing while all parts together are small: then the allocator's own pages do as well.
+  // Nothing while all parts together are small: then the allocator's own pages do as well, and a region would waste memory.
   void* allocate(std::uint64_t bytes, bool may_wait) {
     const std::lock_guard lock(mutex_);
     if (!may_wait) look_ahead();
-    if (in_use_ + bytes < map_from_bytes) return nullptr;
+    if (in_use_ + bytes < pool_from_bytes) return nullptr;
     void* part = take_free(bytes);
     if (part == nullptr) part = may_wait ? take_fresh(bytes) : take_found(bytes);
     ++parts_[region_of(part)];
@@ -85,10 +101,10 @@ class part_pool {
 
   // A region that the system has found.
   void prepare() {
-    void* region = map_aligned(region_bytes);
-    for (std::uint64_t at = 0; at < region_bytes; at += 4096) static_cast<volatile char*>(region)[at] = 0;
+    const std::uintptr_t region = map(pages::huge);
+    for (std::uint64_t at = 0; at < region_bytes; at += 4096) reinterpret_cast<volatile char*>(region)[at] = 0;
     const std::lock_guard lock(mutex_);
-    spare_.push_back(reinterpret_cast<std::uintptr_t>(region));
+    spare_.push_back(region);
   }
   void allow_thread(bool allowed) {
     const std::lock_guard lock(mutex_);
@@ -137,7 +153,15 @@ class part_pool {
     if (!small_.has(bytes)) begin(small_, map(pages::small));
     return cut(small_, bytes);
   }
-  static std::uintptr_t map(pages wish) { return reinterpret_cast<std::uintptr_t>(map_aligned(region_bytes, wish)); }
+  // Regions lie side by side where they can. What remembers where huge pages are (the TLB) chooses a place for a page by the
+  // last bits of its number: regions with a hole of a page between any two would have half of the places.
+  std::uintptr_t map(pages wish) {
+    const std::uintptr_t above = last_mapped_.load(std::memory_order_relaxed);
+    void* region = above == 0 ? nullptr : map_at(above - region_bytes, region_bytes, wish);
+    if (region == nullptr) region = map_aligned(region_bytes, wish);
+    last_mapped_.store(reinterpret_cast<std::uintptr_t>(region), std::memory_order_relaxed);
+    return reinterpret_cast<std::uintptr_t>(region);
+  }
   std::uintptr_t take_spare() {
     const std::uintptr_t region = spare_.back();
     spare_.pop_back();
@@ -164,7 +188,7 @@ class part_pool {
   // Has the next region found if it will soon be needed. The thread takes no signals, and ends with the region in spare_.
   void look_ahead() {
     if (!may_look_ahead_ || is_looking_ || !spare_.empty()) return;
-    if (in_use_ < map_from_bytes / 2 || found_.has(region_bytes / 2)) return;
+    if (in_use_ < pool_from_bytes / 2 || found_.has(region_bytes / 2)) return;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -187,6 +211,7 @@ class part_pool {
   }
 
   std::mutex mutex_;
+  std::atomic<std::uintptr_t> last_mapped_ = 0;
   std::uint64_t in_use_ = 0;
   bool may_look_ahead_ = true;
   bool is_looking_ = false;
