@@ -54,13 +54,9 @@ class evergreen {
     const lookup_way way = segments.way_of_digests();
     if (way != lookup_way::any) [[likely]] {
       const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
+      if (way == lookup_way::plain) return contains_plain(place);
       const segment_view& here = segments.view(segments.at_of(place));
-      const segment_view::spot spot = here.spot_of(place);
-      if (way == lookup_way::plain) {
-        spot.prefetch_behind();
-        return here.contains_plain(spot, place);
-      }
-      const segment_view::answer found = here.contains_near(spot, place);
+      const segment_view::answer found = here.contains_near(here.spot_of(place), place);
       if (found != segment_view::answer::unsure) [[likely]]
         return found == segment_view::answer::yes;
     }
@@ -99,6 +95,7 @@ class evergreen {
   void rejuvenate(digest d) {
     const auto a = forest_.locate(d);
     forest_[a].rejuvenate(a.cell, a.following);
+    forest_.segments().note_entries(a.at);
   }
   // Renews all entries that are older than `generations` doublings. Answers how many cells were looked up.
   template <remote R>
@@ -174,18 +171,15 @@ class evergreen {
     const segment_view* view;
     std::uint64_t place;
     segment_view::spot spot;
-
-    TAMIS_INLINE even_probe() = default;
-    TAMIS_INLINE even_probe(const segment_directory& segments, digest d)
-        : view(nullptr), place(place_of_word(d.high, segments.fine_places()).place) {
-      view = &segments.view(segments.at_of(place));
-      spot = view->spot_of(place);
-    }
   };
   struct near_view {
     const prefix_forest& forest;
 
-    TAMIS_INLINE even_probe locate(digest d) const { return {forest.segments(), d}; }
+    TAMIS_INLINE even_probe locate(digest d) const {
+      const std::uint64_t place = place_of_word(d.high, forest.segments().fine_places()).place;
+      const segment_view& view = forest.segments().view(forest.segments().at_of(place));
+      return {&view, place, view.spot_of(place)};
+    }
     TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch(p.spot, p.place); }
     template <class Again>
     TAMIS_INLINE bool test(const even_probe& p, Again again) const {
@@ -196,17 +190,32 @@ class evergreen {
       return whole.view->contains(whole.place, whole.beyond);
     }
   };
+  // `HasRests`: slots have bits beside the byte that is compared.
+  template <bool HasRests>
   struct plain_view {
     const prefix_forest& forest;
 
-    TAMIS_INLINE even_probe locate(digest d) const { return {forest.segments(), d}; }
-    TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch_plain(p.spot, p.place); }
-    TAMIS_INLINE bool test(const even_probe& p) const { return p.view->contains_plain(p.spot, p.place); }
+    TAMIS_INLINE plain_segments::probe locate(digest d) const {
+      const segment_directory& segments = forest.segments();
+      const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
+      return segments.plain().locate(segments.at_of(place), place);
+    }
+    TAMIS_INLINE void prefetch(const plain_segments::probe& p) const {
+      forest.segments().plain().prefetch(p);
+      if constexpr (HasRests) view_of(p).prefetch_rests(p.place);
+    }
+    TAMIS_INLINE bool test(const plain_segments::probe& p) const {
+      return forest.segments().plain().contains<HasRests>(p, [&]() -> const segment_view& { return view_of(p); });
+    }
+    TAMIS_INLINE const segment_view& view_of(const plain_segments::probe& p) const {
+      return forest.segments().view(forest.segments().at_of(p.place));
+    }
   };
   template <class Use>
   void with_view(Use use) const {
     switch (forest_.segments().way_of_digests()) {
-      case lookup_way::plain: return use(plain_view{forest_});
+      case lookup_way::plain:
+        return forest_.segments().plain().has_rests() ? use(plain_view<true>{forest_}) : use(plain_view<false>{forest_});
       case lookup_way::near: return use(near_view{forest_});
       case lookup_way::any: return use(any_view{forest_});
     }
@@ -246,6 +255,14 @@ class evergreen {
   status validate() const;
 
  private:
+  TAMIS_INLINE bool contains_plain(std::uint64_t place) const {
+    const segment_directory& segments = forest_.segments();
+    const plain_segments& plain = segments.plain();
+    const plain_segments::probe p = plain.locate(segments.at_of(place), place);
+    plain.prefetch_behind(p);
+    const auto view = [&]() -> const segment_view& { return segments.view(segments.at_of(place)); };
+    return plain.has_rests() ? plain.contains<true>(p, view) : plain.contains<false>(p, view);
+  }
   TAMIS_NOINLINE bool contains_anyhow(std::uint64_t high, std::uint64_t low) const {
     const prefix_forest::probe p = forest_.probe_for(digest{high, low});
     return p.view->contains(p.place, p.beyond);
@@ -284,7 +301,7 @@ class evergreen {
   }
   bool insert_entry(const address& a) {
     if (!forest_[a].insert(a.cell, a.following)) return false;
-    forest_.segments().note_entries(forest_[a]);
+    forest_.segments().note_entries(a.at);
     return true;
   }
   bool insert_growing(const stream_places::found& place, const remote_ref* stored, const digest* pending) {

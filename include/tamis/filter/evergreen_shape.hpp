@@ -33,13 +33,12 @@ inline std::uint64_t evergreen_limit(unsigned cell_bits, unsigned threshold_perc
   return std::max<std::uint64_t>(1, (std::uint64_t{threshold_percent} << cell_bits) / 100);
 }
 
-// Bits of memory at first, with everything around the slots rounded up.
+// Bits of memory for so many cells, with everything around the slots rounded up. Of fingerprints of eight bits or more a new
+// filter takes one a slot less, until entries of other lengths come.
 inline double evergreen_bits(const evergreen_shape& shape, unsigned threshold_percent, unsigned fingerprint) {
   constexpr double around = 3600;  // a segment's own fields, its place in the directory, spare bytes of its columns
   const auto slots = static_cast<double>(evergreen_slots(shape.cell_bits, threshold_percent));
-  const unsigned slot_bits =
-      fingerprint < 8 ? fingerprint + 2 : fingerprint + 1;  // narrow slots leave a bit of the headers unused
-  return static_cast<double>(shape.roots) * (slots * (slot_bits + quotient_metadata) + around);
+  return static_cast<double>(shape.roots) * (slots * (fingerprint + 1 + quotient_metadata) + around);
 }
 
 // The smallest shape whose segments do not grow before the capacity is reached. Among several roots the keys are spread by

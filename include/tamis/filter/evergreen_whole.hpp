@@ -158,7 +158,7 @@ inline bool evergreen::add(const stream_prefix& p, std::uint64_t count, const st
     if (segment.used() >= limit(segment.cell_bits()) && grow(at, nullptr, nullptr)) continue;
     const unsigned length = std::min(p.length - segment.place_bits(), prefix_entry::longest);
     if (segment.add(cell, prefix_entry::of(forest_.following(at, p.bits), length, count))) {
-      segments.note_entries(segment);
+      segments.note_entries(at);
       return true;
     }
     if (!grow(at, nullptr, nullptr)) return false;

@@ -4,7 +4,7 @@
 //
 //   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte |               17 bytes, 2.125 bits a slot
 //   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | code: 7 bytes |   with a coded column: 3 bits a slot
-//   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | tops: 8 bytes |   with a bit of every slot's value
+//   | occupied: 8 bytes | runends: 8 bytes | offset: 1 byte | tops: 8 bytes |   with a bit of every slot's value, if wanted
 
 #include <cstdint>
 #include <cstring>
@@ -39,51 +39,44 @@ class block_headers {
 
  public:
   static constexpr unsigned runs_bytes = 17;  // the first of them, which say where the runs are
-  static constexpr unsigned bytes_each = runs_bytes + (coded ? 7 : topped ? 8 : 0);
+  static constexpr unsigned topped_bytes = runs_bytes + 8;
 
-  static result<block_headers> make(std::uint64_t blocks) {
+  // `with_tops`: of the topped kind.
+  static result<block_headers> make(std::uint64_t blocks, bool with_tops = topped) {
+    assert(topped || !with_tops);
     block_headers made;
-    const auto bytes = checked_multiply(blocks, bytes_each);
+    if (!with_tops) made.bytes_each_ = least_bytes;
+    const auto bytes = checked_multiply(blocks, made.bytes_each());
     if (!bytes) return error{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
     TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(*bytes));
     return made;
   }
 
-  std::uint64_t size() const { return bytes_.size() / bytes_each; }
+  TAMIS_INLINE bool has_tops() const { return topped && bytes_each_ == topped_bytes; }
+  TAMIS_INLINE unsigned bytes_each() const { return topped ? bytes_each_ : least_bytes; }
+  // No division by what the compiler does not know.
+  TAMIS_INLINE std::uint64_t size() const { return has_tops() ? bytes_.size() / topped_bytes : bytes_.size() / least_bytes; }
   std::uint64_t bits() const { return bytes_.bytes() * 8; }
 
   TAMIS_INLINE block_header operator[](std::uint64_t block) const { return {occupied(block), runends(block), offset(block)}; }
   // The same where only the bytes are at hand.
   const std::uint8_t* data() const { return bytes_.data(); }
-  TAMIS_INLINE static block_header read(const std::uint8_t* data, std::uint64_t block) {
-    block_header header;
-    std::memcpy(&header.occupied, data + block * bytes_each, 8);
-    std::memcpy(&header.runends, data + block * bytes_each + 8, 8);
-    header.offset = data[block * bytes_each + 16];
-    return header;
-  }
+  TAMIS_INLINE static block_header read(const std::uint8_t* header) { return {load(header), load(header + 8), header[16]}; }
   TAMIS_INLINE std::uint64_t occupied(std::uint64_t block) const { return load(block, 0); }
   TAMIS_INLINE std::uint64_t runends(std::uint64_t block) const { return load(block, 8); }
-  TAMIS_INLINE unsigned offset(std::uint64_t block) const { return bytes_[block * bytes_each + 16]; }
+  TAMIS_INLINE unsigned offset(std::uint64_t block) const { return *at(block, 16); }
   // The runends of the last block, without a division.
-  TAMIS_INLINE std::uint64_t last_runends() const {
-    std::uint64_t word;
-    std::memcpy(&word, bytes_.data() + bytes_.size() - bytes_each + 8, sizeof word);
-    return word;
-  }
-  TAMIS_INLINE std::uint64_t tops(std::uint64_t block) const requires topped { return load(block, tops_at); }
-  TAMIS_INLINE static std::uint64_t read_tops(const std::uint8_t* data, std::uint64_t block) requires topped {
-    std::uint64_t word;
-    std::memcpy(&word, data + block * bytes_each + tops_at, sizeof word);
-    return word;
-  }
+  TAMIS_INLINE std::uint64_t last_runends() const { return load(bytes_.data() + bytes_.size() - bytes_each() + 8); }
+  // Requires, here and below: has_tops().
+  TAMIS_INLINE std::uint64_t tops(std::uint64_t block) const requires topped { return load(block, runs_bytes); }
+  TAMIS_INLINE static std::uint64_t read_tops(const std::uint8_t* header) requires topped { return load(header + runs_bytes); }
   TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires coded { return load(block, 16) >> 8; }
 
   TAMIS_INLINE void set_occupied(std::uint64_t block, std::uint64_t word) { store(block, 0, word); }
   TAMIS_INLINE void set_runends(std::uint64_t block, std::uint64_t word) { store(block, 8, word); }
-  TAMIS_INLINE void set_tops(std::uint64_t block, std::uint64_t word) requires topped { store(block, tops_at, word); }
+  TAMIS_INLINE void set_tops(std::uint64_t block, std::uint64_t word) requires topped { store(block, runs_bytes, word); }
   TAMIS_INLINE void set_offset(std::uint64_t block, std::uint64_t offset) {
-    bytes_[block * bytes_each + 16] = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
+    *at(block, 16) = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
   }
   TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires coded {
     assert(code >> code_bits == 0);
@@ -98,11 +91,10 @@ class block_headers {
     }
   }
 
-  TAMIS_INLINE void prefetch(std::uint64_t block) const { prefetch(bytes_.data(), block); }
   // A header may lie in two cache lines.
-  TAMIS_INLINE static void prefetch(const std::uint8_t* data, std::uint64_t block) {
-    prefetch_read(data + block * bytes_each);
-    prefetch_read(data + block * bytes_each + bytes_each - 1);
+  TAMIS_INLINE void prefetch(std::uint64_t block) const {
+    prefetch_read(bytes_.data() + block * bytes_each());
+    prefetch_read(bytes_.data() + (block + 1) * bytes_each() - 1);
   }
 
   friend bool operator==(const block_headers&, const block_headers&) = default;
@@ -112,25 +104,34 @@ class block_headers {
     archive(self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() % bytes_each != 0) return error{"the last block of the table is cut off"};
+    if (bytes_.size() % bytes_each() != 0) return error{"the last block of the table is cut off"};
     return {};
   }
 
  private:
-  static constexpr unsigned tops_at = 17;
+  static constexpr unsigned least_bytes = coded ? runs_bytes + 7 : runs_bytes;
 
-  TAMIS_INLINE std::uint64_t load(std::uint64_t block, unsigned at) const {
-    assert(block < size());
+  TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
     std::uint64_t word;
-    std::memcpy(&word, bytes_.data() + block * bytes_each + at, sizeof word);
+    std::memcpy(&word, from, sizeof word);
     return word;
   }
-  TAMIS_INLINE void store(std::uint64_t block, unsigned at, std::uint64_t word) {
+  // Byte `i` of a header.
+  TAMIS_INLINE const std::uint8_t* at(std::uint64_t block, unsigned i) const {
     assert(block < size());
-    std::memcpy(bytes_.data() + block * bytes_each + at, &word, sizeof word);
+    return bytes_.data() + block * bytes_each() + i;
+  }
+  TAMIS_INLINE std::uint8_t* at(std::uint64_t block, unsigned i) {
+    assert(block < size());
+    return bytes_.data() + block * bytes_each() + i;
+  }
+  TAMIS_INLINE std::uint64_t load(std::uint64_t block, unsigned i) const { return load(at(block, i)); }
+  TAMIS_INLINE void store(std::uint64_t block, unsigned i, std::uint64_t word) {
+    std::memcpy(at(block, i), &word, sizeof word);
   }
 
   zeroed_array<std::uint8_t> bytes_;
+  std::uint32_t bytes_each_ = topped ? topped_bytes : least_bytes;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

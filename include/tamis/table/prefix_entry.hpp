@@ -51,7 +51,10 @@ class entry_code {
  public:
   static constexpr std::uint64_t escape = 0;
 
-  explicit constexpr entry_code(unsigned width) : width_(width) { assert(2 <= width && width <= 57); }
+  // `is_bare`: all entries of the table have F bits and one slot, of which the last bit, always a one, is not stored.
+  explicit constexpr entry_code(unsigned width, bool is_bare = false) : width_(width), is_bare_(is_bare) {
+    assert(2 <= width && width <= 57);
+  }
 
   constexpr unsigned slot_payload() const { return width_ - 1; }  // F
 
@@ -77,13 +80,16 @@ class entry_code {
   // the others in another place, so a slot's first eight bits come to stand there. Of nine bits only the last one is then
   // elsewhere: an entry whose eight bits are those of the query matches, whatever that bit is.
   TAMIS_INLINE constexpr std::uint64_t stored(std::uint64_t slot) const {
-    if (width_ <= 8) return slot;
-    return slot >> (width_ - 8) | (slot & ((std::uint64_t{1} << (width_ - 8)) - 1)) << 8;
+    slot >>= is_bare_;
+    if (stored_bits() <= 8) return slot;
+    const unsigned others = stored_bits() - 8;
+    return slot >> others | (slot & ((std::uint64_t{1} << others) - 1)) << 8;
   }
   TAMIS_INLINE constexpr std::uint64_t from_stored(std::uint64_t stored) const {
-    if (width_ <= 8) return stored;
-    return (stored & 0xff) << (width_ - 8) | stored >> 8;
+    if (stored_bits() > 8) stored = (stored & 0xff) << (stored_bits() - 8) | stored >> 8;
+    return stored << is_bare_ | is_bare_;
   }
+  TAMIS_INLINE constexpr unsigned stored_bits() const { return width_ - is_bare_; }
 
   // Appends the slots of an entry, in the shorter of its two forms.
   void append(const prefix_entry& e, slot_list& slots) const {
@@ -195,6 +201,7 @@ class entry_code {
   }
 
   unsigned width_;
+  bool is_bare_;
 };
 
 }  // namespace tamis

@@ -9,6 +9,9 @@
 // Entries that are shorter than a cell's place stand in a list beside the table, each with the cells it covers: the elders.
 // They appear only where a segment grew and nobody could say which bit comes next.
 //
+// A segment is plain while all its entries are as they came, with F bits each. Then the slots are F bits wide: the one behind
+// them says nothing, and is put in when the first other entry comes.
+//
 // What the cell and the payload mean is the caller's: all functions take a cell and the 64 bits that follow its place.
 
 #include <algorithm>
@@ -37,14 +40,18 @@ using prefix_headers = block_headers<header_kind::topped>;
 class prefix_segment {
  public:
   static constexpr unsigned longest_fingerprint = 56;
-  static constexpr unsigned common_width = 9;  // of slots, F = 8: changes of those are compiled for it
+  static constexpr unsigned common_width = 9;  // of slots, F = 8: changes of those are compiled for it,
+  static constexpr unsigned plain_width = 8;   // and for what plain segments have of them
   static constexpr unsigned most_cell_bits = 20;
   static constexpr unsigned deepest = 40;
 
-  static result<prefix_segment> make(segment_shape shape, std::uint64_t spare) {
+  // `plain`: if that is possible, for who will add entries with F bits. Narrower slots are slower to look into.
+  static result<prefix_segment> make(segment_shape shape, std::uint64_t spare, bool plain = true) {
     prefix_segment made;
     const std::uint64_t cells = std::uint64_t{1} << shape.cell_bits;
-    TAMIS_TRY(made.table_, prefix_table::make(cells, spare, shape.fingerprint + 1));
+    made.is_plain_ = plain && shape.fingerprint >= 8;
+    TAMIS_TRY(made.table_, made.is_plain_ ? prefix_table::make(cells, spare, shape.fingerprint, false)
+                                          : prefix_table::make(cells, spare, shape.fingerprint + 1));
     made.depth_ = shape.depth;
     made.cell_bits_ = shape.cell_bits;
     return made;
@@ -55,16 +62,17 @@ class prefix_segment {
   unsigned cell_bits() const { return cell_bits_; }
   TAMIS_INLINE unsigned place_bits() const { return depth_ + cell_bits_; }  // of the stream, before the payload
   TAMIS_INLINE std::uint64_t cells() const { return std::uint64_t{1} << cell_bits_; }
-  unsigned fingerprint() const { return table_.width() - 1; }
+  TAMIS_INLINE unsigned slot_width() const { return table_.width() + is_plain_; }  // of an entry, with what is not stored
+  unsigned fingerprint() const { return slot_width() - 1; }
   std::uint64_t used() const { return table_.used(); }
   std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
   std::uint64_t bits() const { return table_.bits() + 8 * (sizeof *this + elders_.bytes()); }
   const prefix_table& table() const { return table_; }
   const std::vector<elder_entry>& elders() const { return elders_.list(); }
-  // `Width`, here and below, may say how wide slots are.
+  // `Width`, here and below, may say how wide the table's slots are: common_width or plain_width, for F = 8.
   template <unsigned Width = 0>
   TAMIS_INLINE entry_code code() const {
-    return entry_code(Width != 0 ? Width : table_.width());
+    return Width != 0 ? entry_code(common_width, Width == plain_width) : entry_code(slot_width(), is_plain_);
   }
 
   // All entries, each as often as it counts.
@@ -88,7 +96,7 @@ class prefix_segment {
   bool contains(std::uint64_t cell, std::uint64_t following) const {
     const slot_range run = table_.find(cell);
     if (run.size() > word_bits) return contains_slowly(cell, following);
-    const std::uint64_t asked = following >> (64 - table_.width());
+    const std::uint64_t asked = following >> (64 - slot_width());
     const std::uint64_t all = low_mask(static_cast<unsigned>(run.size()));
     // In the order of the slots: an escape is met before its chunks, which are no entries though they may look like some.
     for (std::uint64_t left = table_.values().prefix_candidates(run.first, all, code().stored(asked)); left != 0;
@@ -142,23 +150,27 @@ class prefix_segment {
 
   // Takes out the longest entry that matches, one copy of it. False if none does.
   TAMIS_INLINE bool erase(std::uint64_t cell, std::uint64_t following) {
-    return table_.width() == common_width ? erase_as<common_width>(cell, following) : erase_wide(cell, following);
+    if (slot_width() != common_width) return erase_wide(cell, following);
+    return is_plain_ ? erase_as<plain_width>(cell, following) : erase_as<common_width>(cell, following);
   }
   TAMIS_NOINLINE bool erase_wide(std::uint64_t cell, std::uint64_t following) { return erase_as<0>(cell, following); }
   template <unsigned Width>
   TAMIS_INLINE bool erase_as(std::uint64_t cell, std::uint64_t following) {
-    const std::uint64_t asked = following >> (64 - (Width != 0 ? Width : table_.width()));
+    const std::uint64_t asked = following >> (64 - (Width != 0 ? common_width : slot_width()));
     if (table_.is_alone(cell) && entry_code::slot_matches(value<Width>(cell), asked)) {
       table_.template close_alone<Width>(cell);
       return true;
     }
     const block_header header = table_.header(cell / 64);
     const auto run = prefix_table::find_in_block(header, cell % 64);
-    const std::uint64_t near = table_.values().prefix_candidates(cell / 64 * 64, run.slots, code<Width>().stored(asked));
+    constexpr bool exact = Width == plain_width;
+    const std::uint64_t near =
+        exact ? table_.values().template matches<plain_width>(cell / 64 * 64, run.slots, code<Width>().stored(asked))
+              : table_.values().prefix_candidates(cell / 64 * 64, run.slots, code<Width>().stored(asked));
     // Nearly always there is one candidate. If that is no escape, there is none in the run.
-    if (near != 0 && (near & (near - 1)) == 0 && run.end != 0) {
+    if (near != 0 && (exact || (near & (near - 1)) == 0) && run.end != 0) {
       const std::uint64_t slot = value<Width>(cell / 64 * 64 + first_of(near));
-      if (slot != entry_code::escape && entry_code::slot_matches(slot, asked) &&
+      if ((exact || (slot != entry_code::escape && entry_code::slot_matches(slot, asked))) &&
           (table_.template close_in_block<Width>(cell, header, run.slots, first_of(near)) ||
            table_.template close_ahead<Width>(cell, header, run.slots, first_of(near)))) {
         return true;
@@ -167,7 +179,7 @@ class prefix_segment {
     return erase_from_run(cell, following);
   }
   TAMIS_NOINLINE bool erase_from_run(std::uint64_t cell, std::uint64_t following) {
-    const std::uint64_t asked = following >> (64 - table_.width());
+    const std::uint64_t asked = following >> (64 - slot_width());
     const std::uint64_t base = cell / prefix_table::block_slots * prefix_table::block_slots;
     const auto run =
         prefix_table::find_in_block(table_.header(cell / prefix_table::block_slots), cell % prefix_table::block_slots);
@@ -220,25 +232,20 @@ class prefix_segment {
     for_each_entry(run, [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { found = found || e.length < length; });
     return found;
   }
-  // Gives a cell other entries. False, and nothing has changed, if there is no room.
+  // Gives a cell other entries. False, and nothing has changed, if there is no room. The table may get other memory.
   bool assign(std::uint64_t cell, const entry_list& entries) { return assign(cell, slots_of(entries)); }
   bool assign(std::uint64_t cell, const slot_list& slots) {
     std::uint64_t have = table_.find(cell).size();
-    for (const std::uint64_t before = have; have < slots.size(); ++have) {
-      auto gap = table_.find_gap(cell);
-      if (!gap) {
-        for (; have > before; --have) close_first(cell);
-        return false;
-      }
-      gap->at = gap->run.first;
-      table_.open(cell, *gap);
+    const std::uint64_t before = have;
+    bool fits = true;
+    for (; fits && have < slots.size(); have += fits) fits = open_first(cell);
+    if (!fits || (is_plain_ && !std::all_of(slots.begin(), slots.end(), is_plain_slot) && !stop_being_plain())) {
+      for (; have > before; --have) close_first(cell);
+      return false;
     }
     for (; have > slots.size(); --have) close_first(cell);
     std::uint64_t at = table_.find(cell).first;
-    for (const std::uint64_t slot : slots) {
-      set_value(at++, slot);
-      is_plain_ = is_plain_ && is_plain_slot(slot);
-    }
+    for (const std::uint64_t slot : slots) set_value(at++, slot);
     return true;
   }
   // What entries are in slots.
@@ -268,40 +275,59 @@ class prefix_segment {
 
   const std::uint32_t* marks() const { return elders_.marks(); }
 
-  // Is every slot in use a short entry with all F bits? False also if that was not so once.
+  // Is every slot in use a short entry with all F bits, and nothing else stored? False also if that was not so once.
   bool is_plain() const { return is_plain_; }
+  // The table with whole slots.
+  result<prefix_table> whole_table() const {
+    if (!is_plain_) return table_;
+    const auto whole = [bare = code(), whole = entry_code(slot_width())](std::uint64_t stored) {
+      return whole.stored(bare.from_stored(stored));
+    };
+    return table_.with_values(slot_width(), true, whole);
+  }
+  // The same segment with whole slots.
+  result<prefix_segment> whole() const {
+    prefix_segment made;
+    TAMIS_TRY(made.table_, whole_table());
+    made.depth_ = depth_, made.cell_bits_ = cell_bits_, made.swept_ = swept_;
+    made.elders_ = elders_;
+    return made;
+  }
 
   friend bool operator==(const prefix_segment& a, const prefix_segment& b) {
+    if (a.is_plain_ != b.is_plain_) return a.is_plain_ ? a.whole().value() == b : a == b.whole().value();
     return a.depth_ == b.depth_ && a.cell_bits_ == b.cell_bits_ && a.swept_ == b.swept_ && a.table_ == b.table_ &&
            a.elders_ == b.elders_;
   }
 
+  // Files have whole slots.
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
+    if constexpr (std::is_const_v<Self>) {
+      if (self.is_plain_) return archive(self.whole().value());
+    } else {
+      self.is_plain_ = false;
+    }
     archive(self.depth_, self.cell_bits_, self.swept_, self.table_, self.elders_);
     if constexpr (!std::is_const_v<Self>) {
       if (self.validate_elders().ok()) self.elders_.mark_all(self.cell_bits_);
-      self.is_plain_ = archive.ok() && self.has_plain_slots();
+      if (archive.ok() && self.has_plain_slots()) self.become_plain();
     }
   }
   status validate() const {
-    if (depth_ > deepest || cell_bits_ > most_cell_bits || table_.quotients() != cells() || table_.width() < 2 ||
-        table_.width() > longest_fingerprint + 1) {
+    if (depth_ > deepest || cell_bits_ > most_cell_bits || table_.quotients() != cells() || slot_width() < 2 ||
+        slot_width() > longest_fingerprint + 1) {
       return error{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
-                   " cells and slots of " + std::to_string(table_.width()) + " bits"};
+                   " cells and slots of " + std::to_string(slot_width()) + " bits"};
     }
     // Lookups read the header behind the last cell's without asking whether there is one.
     if (table_.blocks() <= (cells() - 1) / prefix_table::block_slots + 1)
       return error{"a segment has no slots behind its cells"};
     TAMIS_CHECK(validate_elders());
     bool sound = true;
-    bool plain = true;
-    const auto visit = [&](const prefix_entry& e, std::uint64_t first, std::uint64_t last) {
-      plain = plain && last - first == 1 && e.length == fingerprint();
-    };
+    const auto visit = [](const prefix_entry&, std::uint64_t, std::uint64_t) {};
     table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, visit); });
     if (!sound) return error{"a segment has a run that ends inside an entry"};
-    if (is_plain_ && !plain) return error{"a segment is taken for plain that is not"};
     return {};
   }
 
@@ -370,6 +396,14 @@ class prefix_segment {
     }
     return elders_.remove_over(cell, cell_bits_);
   }
+  // A slot at the beginning of the cell's run, which has no value yet. False if there is no room.
+  bool open_first(std::uint64_t cell) {
+    auto gap = table_.find_gap(cell);
+    if (!gap) return false;
+    gap->at = gap->run.first;
+    table_.open(cell, *gap);
+    return true;
+  }
   void close_first(std::uint64_t cell) {
     const slot_range run = table_.find(cell);
     table_.close(cell, run, run.first);
@@ -377,8 +411,27 @@ class prefix_segment {
 
   // A short entry has its one last where it has all F bits; an escape has none, and chunks follow it.
   static constexpr bool is_plain_slot(std::uint64_t slot) { return (slot & 1) != 0; }
+  // False, and nothing has changed, if there is no memory.
+  TAMIS_NOINLINE bool stop_being_plain() {
+    auto whole = whole_table();
+    if (!whole) return false;
+    table_ = *std::move(whole);
+    is_plain_ = false;
+    return true;
+  }
+  // If there is memory for it.  Requires: has_plain_slots().
+  void become_plain() {
+    const auto bare = [whole = code(), bare = entry_code(slot_width(), true)](std::uint64_t stored) {
+      return bare.stored(whole.from_stored(stored));
+    };
+    auto plain = table_.with_values(fingerprint(), false, bare);
+    if (!plain) return;
+    table_ = *std::move(plain);
+    is_plain_ = true;
+  }
+  // Of whole slots: could they be plain?
   bool has_plain_slots() const {
-    if (table_.width() < 2 || table_.width() > longest_fingerprint + 1) return false;
+    if (table_.width() < common_width || table_.width() > longest_fingerprint + 1) return false;
     for (run_cursor<prefix_table> at(table_); at; at.next()) {
       for (std::uint64_t slot = at.run().first; slot < at.run().last; ++slot) {
         if (!is_plain_slot(value(slot))) return false;
@@ -394,7 +447,7 @@ class prefix_segment {
   std::uint32_t swept_ = 0;
   prefix_table table_;
   elder_list elders_;
-  bool is_plain_ = true;
+  bool is_plain_ = false;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

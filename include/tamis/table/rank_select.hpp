@@ -23,7 +23,6 @@ template <rank_select_layout Layout = rank_select_layout{}>
 class rank_select : public block_moves<Layout> {
   using base = block_moves<Layout>;
   using base::has_code;
-  using base::has_tops_;
   using base::headers_;
   using base::labels_;
   using base::one;
@@ -46,8 +45,13 @@ class rank_select : public block_moves<Layout> {
 
   // An empty table: every quotient below `quotients` has a slot of its own, and at least `spare` slots follow the last of them.
   static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width) {
+    return make(quotients, spare, width, Layout.topped && width > 8);
+  }
+  // `with_tops`: the highest bit of every value stands in the headers.
+  static result<rank_select> make(std::uint64_t quotients, std::uint64_t spare, unsigned width, bool with_tops) {
+    assert(!with_tops || (Layout.topped && width > 8));
     rank_select made;
-    TAMIS_CHECK(made.reset(quotients, spare));
+    TAMIS_CHECK(made.reset(quotients, spare, with_tops));
     TAMIS_CHECK(made.reset_columns(width));
     return made;
   }
@@ -92,7 +96,7 @@ class rank_select : public block_moves<Layout> {
   void open(std::uint64_t quotient, const gap& g) {
     values_.move_up(g.at, g.free);
     if constexpr (Layout.topped) {
-      if (has_tops_) this->open_top(g);
+      if (headers_.has_tops()) this->open_top(g);
     }
     if constexpr (Layout.labels) labels_.move_up(g.at, g.free);
     this->open_run(quotient, g);
@@ -103,7 +107,7 @@ class rank_select : public block_moves<Layout> {
     values_.move_down(slot + 1, end);
     values_.set(end - 1, 0);
     if constexpr (Layout.topped) {
-      if (has_tops_) this->close_top(slot, end);
+      if (headers_.has_tops()) this->close_top(slot, end);
     }
     if constexpr (Layout.labels) {
       labels_.move_down(slot + 1, end);
@@ -236,6 +240,20 @@ class rank_select : public block_moves<Layout> {
   using base::append_block;
   using base::append_runends;
   using base::note_appended;
+  // The same runs with slots of another width: of every slot in use, change(value).
+  template <class Change>
+  result<rank_select> with_values(unsigned new_width, bool with_tops, Change change) const
+      requires(!Layout.labels && !Layout.coded) {
+    TAMIS_TRY(rank_select made, make(quotients_, slots() - quotients_, new_width, with_tops));
+    copy_runs(made);
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      for (std::uint64_t left = ~base::free_slots(headers_[block]); left != 0; left &= left - 1) {
+        const std::uint64_t slot = block * block_slots + first_of(left);
+        made.append_value(slot, change(this->value(slot)));
+      }
+    }
+    return made;
+  }
   // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {
     TAMIS_TRY(rank_select made, make(a.quotients_, a.slots() - a.quotients_, a.width()));
@@ -311,17 +329,23 @@ class rank_select : public block_moves<Layout> {
   template <rank_select_layout Other>
   rank_select<Other> copied() const {
     rank_select<Other> made = rank_select<Other>::make(quotients_, slots() - quotients_, width()).value();
-    made.used_ = used_;
+    copy_runs(made);
     const bool same_values = values_.width() == made.values_.width();  // no bit of them stands in headers, here or there
     made.values_ = same_values ? values_ : values_.low_bytes_in(made.values_.width()).value();
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      if (!same_values && (headers_.occupied(block) | headers_.offset(block)) != 0) copy_rests(made, block);
+    }
+    return made;
+  }
+  template <rank_select_layout Other>
+  void copy_runs(rank_select<Other>& made) const {
+    made.used_ = used_;
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       const block_header header = headers_[block];
       made.headers_.set_occupied(block, header.occupied);
       made.headers_.set_runends(block, header.runends);
       made.headers_.set_offset(block, header.offset);
-      if (!same_values && (header.occupied | header.offset) != 0) copy_rests(made, block);
     }
-    return made;
   }
   // What stands beside the low bytes, and of the topped one in its headers.
   template <rank_select_layout Other>

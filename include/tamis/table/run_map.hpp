@@ -109,11 +109,11 @@ class run_map : public run_search<BlockSlots, Headers> {
   run_map() = default;
 
   // No runs yet: every quotient has a slot of its own, and at least `spare` slots follow the last of them.
-  status reset(std::uint64_t quotients, std::uint64_t spare) {
+  status reset(std::uint64_t quotients, std::uint64_t spare, bool with_tops) {
     assert(quotients != 0);
     const auto needed = checked_add(quotients, spare);
     if (!needed) return error{"a table of 2^64 slots or more cannot be addressed"};
-    TAMIS_TRY(headers_, block_headers<Headers>::make(divide_up(*needed, block_slots)));
+    TAMIS_TRY(headers_, block_headers<Headers>::make(divide_up(*needed, block_slots), with_tops));
     quotients_ = quotients;
     used_ = 0;
     return {};

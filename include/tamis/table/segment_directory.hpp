@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/table/segment_view.hpp"
+#include "tamis/table/plain_segments.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 // How lookups may go, in all segments alike.
 enum class lookup_way : std::uint8_t {
-  plain,  // all entries are as they came, and a lookup is mostly a comparison of bytes
+  plain,  // all segments are plain, and of one shape
   near,   // the first bytes of all slots are at hand
   any
 };
@@ -38,7 +38,7 @@ class segment_directory {
     owned_.reserve(other.owned_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
       owned_.push_back(std::make_unique<prefix_segment>(segment));
-      places_.insert(places_.end(), other.places_of(at), view_of(*owned_.back()));
+      append(other.places_of(at), *owned_.back());
     });
   }
   segment_directory& operator=(const segment_directory& other) {
@@ -55,7 +55,7 @@ class segment_directory {
     made.places_.reserve(segments.size());
     for (prefix_segment& segment : segments) {
       made.owned_.push_back(std::make_unique<prefix_segment>(std::move(segment)));
-      made.places_.push_back(made.view_of(*made.owned_.back()));
+      made.append(1, *made.owned_.back());
     }
     return made;
   }
@@ -64,7 +64,9 @@ class segment_directory {
   unsigned depth() const { return depth_; }
   std::uint64_t segments() const { return owned_.size(); }
   std::uint64_t size() const { return places_.size(); }
-  std::uint64_t bits() const { return 8 * (places_.size() * sizeof(segment_view) + owned_.size() * sizeof(void*)); }
+  std::uint64_t bits() const {
+    return 8 * (places_.size() * sizeof(segment_view) + owned_.size() * sizeof(void*)) + plain_.bits();
+  }
 
   // A fine place is the root and then so many bits of the stream: as many as there is room for below 2^63.
   TAMIS_INLINE unsigned fine_bits() const { return fine_bits_; }
@@ -73,6 +75,7 @@ class segment_directory {
   TAMIS_INLINE prefix_segment& operator[](std::uint64_t at) { return *places_[at].segment; }
   TAMIS_INLINE const prefix_segment& operator[](std::uint64_t at) const { return *places_[at].segment; }
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
+  TAMIS_INLINE const plain_segments& plain() const { return plain_; }  // if that is the way
   lookup_way way() const { return way_; }
   // The same for who comes with a digest: `any` unless a fine place is the product of the digest's first word.
   TAMIS_INLINE lookup_way way_of_digests() const { return way_of_digests_; }
@@ -81,15 +84,12 @@ class segment_directory {
     raise_way(way_);
   }
   // After entries of any kind went into a segment.
-  void note_entries(const prefix_segment& segment) {
-    if (!segment.is_plain()) raise_way(lookup_way::near);
+  void note_entries(std::uint64_t at) {
+    if (places_[at].headers != places_[at].segment->table().header_bytes()) refresh(at);
   }
   TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> at_shift_; }
   // After a segment has got other memory, or its first elder.
-  void refresh(std::uint64_t at) {
-    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_place(at));
-    std::fill_n(first, places_of(at), view_of(*places_[at].segment));
-  }
+  void refresh(std::uint64_t at) { assign(first_place(at), places_of(at), view_of(*places_[at].segment)); }
 
   // How many neighbouring places a segment has, and the first of them.
   std::uint64_t places_of(std::uint64_t at) const { return std::uint64_t{1} << (depth_ - places_[at].segment->depth()); }
@@ -119,8 +119,8 @@ class segment_directory {
     const std::uint64_t first = first_place(at);
     const std::uint64_t half = places_of(at) / 2;
     *places_[at].segment = std::move(halves.first);
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), half, view_of(*places_[at].segment));
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first + half), half, view_of(*owned_.back()));
+    assign(first, half, view_of(*places_[at].segment));
+    assign(first + half, half, view_of(*owned_.back()));
   }
 
   // The place of the other half of the split that this segment comes from, if it is a segment of the same shape now.
@@ -134,7 +134,7 @@ class segment_directory {
   // Both halves become one segment.
   void join(std::uint64_t low, std::uint64_t high, prefix_segment whole) {
     const prefix_segment* gone = places_[high].segment;
-    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first_place(high)), places_of(high), places_[low]);
+    assign(first_place(high), places_of(high), places_[low]);
     *places_[low].segment = std::move(whole);
     refresh(low);
     std::erase_if(owned_, [gone](const auto& owned) { return owned.get() == gone; });
@@ -190,15 +190,26 @@ class segment_directory {
   }
   void raise_way(lookup_way way) {
     way_ = std::max(way_, way);
+    if (way_ != lookup_way::plain) plain_.clear();
     way_of_digests_ = even_ ? way_ : lookup_way::any;
   }
-  static lookup_way way_of(const segment_view& view) {
-    return view.is_plain() ? lookup_way::plain : view.is_near() ? lookup_way::near : lookup_way::any;
+  lookup_way way_of(const segment_view& view) const {
+    return plain_.may_have(view) ? lookup_way::plain : view.is_near() ? lookup_way::near : lookup_way::any;
   }
   segment_view view_of(prefix_segment& segment) {
     const segment_view view = segment_view::of(segment, fine_bits());
     raise_way(way_of(view));
     return view;
+  }
+  // So many places for a segment: more, or instead of those that are there.
+  void append(std::uint64_t count, prefix_segment& segment) {
+    const segment_view view = view_of(segment);
+    places_.insert(places_.end(), count, view);
+    if (way_ == lookup_way::plain) plain_.append(count, view);
+  }
+  void assign(std::uint64_t first, std::uint64_t count, const segment_view& view) {
+    std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), count, view);
+    if (way_ == lookup_way::plain) plain_.assign(first, count, view);
   }
 
   void swap(segment_directory& other) noexcept {
@@ -209,6 +220,7 @@ class segment_directory {
     std::swap(at_shift_, other.at_shift_);
     owned_.swap(other.owned_);
     places_.swap(other.places_);
+    std::swap(plain_, other.plain_);
     std::swap(even_, other.even_);
     std::swap(way_, other.way_);
     std::swap(way_of_digests_, other.way_of_digests_);
@@ -220,12 +232,14 @@ class segment_directory {
     for (const segment_view& view : places_) more.insert(more.end(), 2, view);
     places_.swap(more);
     set_depth(depth_ + 1);
+    raise_way(lookup_way::near);  // segments of different depths follow
   }
 
   // Where segments that lie in order stand. False if their depths do not make whole trees.
   bool place_all() {
     depth_ = 0;
     way_ = lookup_way::plain;
+    plain_.clear();
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
     set_roots(roots_);
     places_.clear();
@@ -236,16 +250,19 @@ class segment_directory {
       const std::uint64_t places = std::uint64_t{1} << (depth_ - segment->depth());
       if (segment->place_bits() >= fine_bits() || places_.size() % places != 0 || places_.size() + places > roots_ << depth_)
         return false;
-      places_.insert(places_.end(), places, view_of(*segment));
+      append(places, *segment);
     }
     return places_.size() == roots_ << depth_;
   }
 
  public:
   status validate() const {
-    for (const segment_view& view : places_) {
-      if (!(segment_view::of(*view.segment, fine_bits()) == view) || way_ < way_of(view))
+    for (std::uint64_t at = 0; at < size(); ++at) {
+      const segment_view& view = places_[at];
+      if (!(segment_view::of(*view.segment, fine_bits()) == view) || way_ < way_of(view) ||
+          (way_ == lookup_way::plain && !plain_.has(at, view))) {
         return error{"the directory has an old view of a segment"};
+      }
     }
     return {};
   }
@@ -268,7 +285,8 @@ class segment_directory {
   unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
-  bool even_ = true;  // see set_even()
+  plain_segments plain_;  // empty unless that is the way
+  bool even_ = true;      // see set_even()
   lookup_way way_of_digests_ = lookup_way::plain;
   lookup_way way_ = lookup_way::plain;  // of the worst segment, or of a worse one that was there once
 };

@@ -30,25 +30,28 @@ class segment_growth {
     const segment_shape shape{from.depth_ + 1, from.cell_bits_, fingerprint};
     std::vector<prefix_segment> halves;
     for (int i = 0; i < 2; ++i) {
-      TAMIS_TRY(prefix_segment half, prefix_segment::make(shape, from.spare()));
+      TAMIS_TRY(prefix_segment half, prefix_segment::make(shape, from.spare(), from.used() == 0));
       halves.push_back(std::move(half));
     }
-    if (!spread(from, halves, resolve)) return std::optional<std::pair<prefix_segment, prefix_segment>>();
+    TAMIS_TRY(const bool fits, spread(from, halves, resolve));
+    if (!fits) return std::optional<std::pair<prefix_segment, prefix_segment>>();
     return std::optional(std::pair(std::move(halves[0]), std::move(halves[1])));
   }
   template <class Resolve>
   static result<std::optional<prefix_segment>> doubled(const prefix_segment& from, unsigned fingerprint, std::uint64_t spare,
                                                        Resolve resolve) {
     std::vector<prefix_segment> whole;
-    TAMIS_TRY(prefix_segment made, prefix_segment::make({from.depth_, from.cell_bits_ + 1, fingerprint}, spare));
+    TAMIS_TRY(prefix_segment made,
+              prefix_segment::make({from.depth_, from.cell_bits_ + 1, fingerprint}, spare, from.used() == 0));
     whole.push_back(std::move(made));
-    if (!spread(from, whole, resolve)) return std::optional<prefix_segment>();
+    TAMIS_TRY(const bool fits, spread(from, whole, resolve));
+    if (!fits) return std::optional<prefix_segment>();
     return std::optional(std::move(whole[0]));
   }
 
   // The same entries with more slots behind the last cell, for runs there that are too long.
   static result<prefix_segment> widened(const prefix_segment& from, std::uint64_t spare) {
-    TAMIS_TRY(prefix_segment made, prefix_segment::make(from.shape(), spare));
+    TAMIS_TRY(prefix_segment made, prefix_segment::make(from.shape(), spare, from.is_plain()));
     builder to(made);
     from.table_.for_each_run([&](std::uint64_t cell, slot_range run) {
       std::uint64_t next = to.append(cell, run.size())->first;  // always fits: it did with fewer slots
@@ -56,7 +59,6 @@ class segment_growth {
     });
     made.set_elders(from.elders());
     made.set_swept(from.swept_);
-    made.is_plain_ = from.is_plain_;
     return made;
   }
 
@@ -64,8 +66,7 @@ class segment_growth {
   // they match more than before; longer ones keep everything. None if the entries do not fit.  Requires: two halves of a split.
   static result<std::optional<prefix_segment>> join(const prefix_segment& low, const prefix_segment& high) {
     const unsigned fingerprint = std::max(low.fingerprint(), high.fingerprint());
-    TAMIS_TRY(prefix_segment whole, prefix_segment::make({low.depth_ - 1, low.cell_bits_, fingerprint}, low.spare()));
-    whole.is_plain_ = false;
+    TAMIS_TRY(prefix_segment whole, prefix_segment::make({low.depth_ - 1, low.cell_bits_, fingerprint}, low.spare(), false));
     std::vector<elder_entry> voids;
     for (const prefix_segment* half : {&low, &high}) {
       for (const elder_entry& e : half->elders()) {
@@ -124,9 +125,17 @@ class segment_growth {
 
   // Moves all entries into one segment of twice as many cells, or two halves.
   template <class Resolve>
-  static bool spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
-    for (prefix_segment& to : into) to.is_plain_ = from.used() == 0;
+  static result<bool> spread(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
     for (const elder_entry& e : from.elders()) spread_elder(from, e, into);
+    if (from.used() == 0) return true;
+    if (from.is_plain()) {
+      TAMIS_TRY(const prefix_segment whole, from.whole());
+      return spread_whole(whole, into, resolve);
+    }
+    return spread_whole(from, into, resolve);
+  }
+  template <class Resolve>
+  static bool spread_whole(const prefix_segment& from, std::span<prefix_segment> into, Resolve& resolve) {
     return into[0].table_.width() <= 16 ? spread_entries<std::uint16_t>(from, into, resolve)
                                         : spread_entries<std::uint64_t>(from, into, resolve);
   }

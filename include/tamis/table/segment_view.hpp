@@ -28,14 +28,15 @@ struct segment_view {
   std::uint8_t byte_shift = 0;     // bits of it behind the first eight of the payload
   std::uint8_t payload_shift = 0;  // bits of it behind the first `width` of the payload
   std::uint8_t cell_bits = 0;
-  std::uint8_t width = 0;
+  std::uint8_t width = 0;            // of a slot, with what is not stored in plain segments
+  std::uint8_t stride = 0;           // bytes of a header
   const std::byte* rests = nullptr;  // the other bits
   prefix_segment* segment = nullptr;
 
   static segment_view of(prefix_segment& s, unsigned fine_bits) {
     assert(s.place_bits() < fine_bits);
     const unsigned behind = fine_bits - s.place_bits();
-    const unsigned width = s.table().width();
+    const unsigned width = s.slot_width();
     // Slots of eight bits or more, of which the fine place has all, and whole blocks of cells.
     const bool plain = 8 <= width && width <= behind && s.cell_bits() >= 6;
     return {s.table().header_bytes(),
@@ -47,6 +48,7 @@ struct segment_view {
             static_cast<std::uint8_t>(behind - std::min(behind, width)),
             static_cast<std::uint8_t>(s.cell_bits()),
             static_cast<std::uint8_t>(width),
+            static_cast<std::uint8_t>(s.table().bytes_of_header()),
             s.table().values().rest_bytes(),
             &s};
   }
@@ -72,23 +74,18 @@ struct segment_view {
 
     TAMIS_INLINE std::uint64_t in_block() const { return fine >> 8 & 63; }
     TAMIS_INLINE std::uint8_t first_bits() const { return static_cast<std::uint8_t>(fine); }
-    // The slots behind the cell's own: runs of a block's last cells often leave it.
-    TAMIS_INLINE void prefetch_behind() const { prefetch_read(slots + in_block() + run_margin); }
   };
   TAMIS_INLINE spot spot_of(std::uint64_t place) const {
     const std::uint64_t fine = place >> byte_shift;
     const std::uint64_t block = fine >> 14 & last_block;
-    return {headers + block * prefix_headers::bytes_each, fine, slots + block * 64};
+    return {headers + block * stride, fine, slots + block * 64};
   }
-  TAMIS_INLINE void prefetch_plain(const spot& s, std::uint64_t place) const {
+  TAMIS_INLINE void prefetch(const spot& s, std::uint64_t place) const {
     prefetch_read(s.header);
     prefetch_read(s.header + prefix_headers::runs_bytes - 1);
     prefetch_read(s.slots);
-    s.prefetch_behind();
+    prefetch_read(s.slots + s.in_block() + run_margin);  // runs of a block's last cells often leave it
     prefetch_rests(place);
-  }
-  TAMIS_INLINE void prefetch(const spot& s, std::uint64_t place) const {
-    prefetch_plain(s, place);
     if (marks != nullptr) prefetch_read(marks + (s.fine >> 14 & last_block));
   }
   // The bits of slots beyond the ninth, if they have such, around the cell's own slot: a match reads them, and would wait for
@@ -99,7 +96,8 @@ struct segment_view {
   // What a change touches: slots up to the next free one move.
   TAMIS_INLINE void prefetch_update(std::uint64_t place) const {
     const std::uint64_t block = block_of(place);
-    prefix_headers::prefetch(headers, block);
+    prefetch_read(headers + block * stride);
+    prefetch_read(headers + (block + 1) * stride - 1);
     if (is_near()) {
       prefetch_read(slots + block * 64);
       prefetch_read(slots + block * 64 + 64);
@@ -114,7 +112,9 @@ struct segment_view {
   TAMIS_INLINE bool insert_near(std::uint64_t place) const {
     if (!is_near()) return false;
     if (width != prefix_segment::common_width) return insert_wide(place);
-    return segment->insert_near<prefix_segment::common_width>(cell_of(place), payload_of(place) | 1);
+    const std::uint64_t slot = payload_of(place) | 1;
+    return is_bare() ? segment->insert_near<prefix_segment::plain_width>(cell_of(place), slot)
+                     : segment->insert_near<prefix_segment::common_width>(cell_of(place), slot);
   }
   TAMIS_NOINLINE bool insert_wide(std::uint64_t place) const {
     return segment->insert_near(cell_of(place), payload_of(place) | 1);
@@ -129,24 +129,22 @@ struct segment_view {
   enum class answer : std::uint8_t { no, yes, unsure };
   TAMIS_INLINE answer contains_near(const spot& s, std::uint64_t place) const {
     prefetch_rests(place);
-    const auto run = prefix_table::find_in_block(prefix_headers::read(s.header, 0), s.in_block());
+    const auto run = prefix_table::find_in_block(prefix_headers::read(s.header), s.in_block());
     const std::uint64_t near = agree_above_last_one(s.slots, s.first_bits()) & run.slots;
     if (near == 0) return run.leaves() ? next_contains(place) : answer_of(is_covered(s));
     // Nearly always the first candidate is the match: it has a ninth bit and the query's eight, or none and no other bits that
     // count. Which of the two is anybody's guess where half of the entries have lost bits, so there is no branch on it.
     const auto i = static_cast<unsigned>(std::countr_zero(near));
-    const std::uint64_t top = prefix_headers::read_tops(s.header, 0) >> i & 1;
+    const std::uint64_t top = (prefix_headers::read_tops(s.header) >> i | static_cast<std::uint64_t>(is_bare())) & 1;
     if (width == 9 && s.slots[i] != 0 && ((s.slots[i] ^ s.first_bits()) & (~top + 1)) == 0) return answer::yes;
     return one_contains(place, near, run.leaves());
   }
-  // Where all entries are as they came: bytes are compared for equality, and the fine place is always enough.
-  // Requires: is_plain().
-  TAMIS_INLINE bool contains_plain(const spot& s, std::uint64_t place) const {
-    const auto run = prefix_table::find_in_block(prefix_headers::read(s.header, 0), s.in_block());
-    const std::uint64_t near = equal_bytes(s.slots, s.first_bits()) & run.slots;
-    if (near == 0) return run.leaves() && is_yes(next_contains(place), place);
-    return width == 9 || is_yes(one_contains(place, near, run.leaves()), place);
+  // The rest of table/plain_segments.hpp: candidates whose other bits have to be looked at, and runs that leave their block.
+  // Where all entries are as they came, the fine place is always enough.  Requires: is_plain().
+  TAMIS_INLINE bool plain_contains_one(std::uint64_t place, std::uint64_t near, bool leaves) const {
+    return is_yes(one_contains(place, near, leaves), place);
   }
+  TAMIS_INLINE bool plain_contains_behind(std::uint64_t place) const { return is_yes(next_contains(place), place); }
   // Goes through candidates in the order of the slots, then behind the block and among the elders.
   // Requires: all escapes of the run in its block are candidates.
   TAMIS_NOINLINE answer one_contains(std::uint64_t place, std::uint64_t near, bool leaves) const {
@@ -158,8 +156,8 @@ struct segment_view {
   // Requires: the run leaves its block, and has neither a match nor an escape in it.
   TAMIS_NOINLINE answer next_contains(std::uint64_t place) const {
     const spot s = spot_of(place);
-    const auto behind =
-        prefix_table::find_behind(prefix_headers::read(s.header, 0), prefix_headers::read(s.header, 1).runends, s.in_block());
+    const auto behind = prefix_table::find_behind(prefix_headers::read(s.header),
+                                                  prefix_headers::read(s.header + stride).runends, s.in_block());
     if (!behind.known) return answer::unsure;
     const std::uint64_t near = agree_above_last_one(s.slots + 64, s.first_bits()) & behind.slots;
     const answer there = one_of(place, block_of(place) * 64 + 64, near);
@@ -188,10 +186,13 @@ struct segment_view {
   TAMIS_INLINE std::uint64_t payload_of(std::uint64_t place) const { return place >> payload_shift & low_mask(width); }
   TAMIS_INLINE std::uint64_t slot_at(std::uint64_t i) const {
     if (width == 8) return slots[i];
-    const std::uint64_t top = prefix_headers::read_tops(headers, i / 64) >> (i % 64) & 1;
+    const std::uint64_t top = is_bare() ? 1 : prefix_headers::read_tops(headers + i / 64 * stride) >> (i % 64) & 1;
     if (width == 9) return static_cast<std::uint64_t>(slots[i]) << 1 | top;
-    return entry_code(width).from_stored(top << (width - 1) | slot_values::rest_at(rests, i, width - 1u) << 8 | slots[i]);
+    const std::uint64_t stored = slot_values::rest_at(rests, i, width - 1u) << 8 | slots[i];
+    return entry_code(width, is_bare()).from_stored(is_bare() ? stored : stored | top << (width - 1));
   }
+  // Is the one behind F bits not stored?  Requires: width >= 9.
+  TAMIS_INLINE bool is_bare() const { return stride == prefix_headers::runs_bytes; }
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

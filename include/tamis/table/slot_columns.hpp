@@ -1,7 +1,7 @@
 #pragma once
 
 // The columns of a quotient table's slots, beside its runs (table/run_map.hpp): values, and what a layout has besides. Of
-// values of nine bits or more a topped layout keeps the highest bit in the headers, where every lookup has it at hand:
+// values of nine bits or more a topped layout may keep the highest bit in the headers, where every lookup has it at hand:
 //
 //   header   | occupied | runends | offset | tops or code |          values   | low bytes |  the other bits, packed |
 
@@ -18,7 +18,7 @@ struct rank_select_layout {
   unsigned block_slots = 64;  // at most 64
   bool coded = false;         // 56 more bits per block, for what the filter codes about the block's slots
   bool labels = false;        // a further byte per slot
-  bool topped = false;        // the highest bit of values of nine bits or more stands in the headers, not beside the others
+  bool topped = false;        // the highest bit of values of nine bits or more may stand in the headers, not beside the others
 
   constexpr header_kind headers() const {
     return coded ? header_kind::coded : topped ? header_kind::topped : header_kind::plain;
@@ -33,12 +33,14 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   using base::block_slots;
   using base::slots;
 
-  TAMIS_INLINE unsigned width() const { return values_.width() + (Layout.topped && has_tops_); }
+  TAMIS_INLINE unsigned width() const { return values_.width() + headers_.has_tops(); }
   std::uint64_t bits() const { return headers_.bits() + values_.bits() + labels_.bits(); }
 
   const std::uint8_t* header_bytes() const { return headers_.data(); }
+  unsigned bytes_of_header() const { return headers_.bytes_each(); }
 
-  // `Width`, here and below, may say how wide values are.
+  // `Width`, here and below, may say how wide values are; of topped layouts, those of nine bits or more have one in the headers
+  // then.
   const slot_values& values() const { return values_; }  // but for the bits that stand in the headers
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(std::uint64_t slot) const {
@@ -63,7 +65,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   TAMIS_INLINE void read_block(std::uint64_t block, Word* out) const requires(Layout.block_slots == word_bits) {
     values_.read_block(block * block_slots, out);
     if constexpr (Layout.topped) {
-      if (has_tops_) add_bits(out, headers_.tops(block), values_.width());
+      if (headers_.has_tops()) add_bits(out, headers_.tops(block), values_.width());
     }
   }
   TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires(Layout.coded) { return headers_.code(block); }
@@ -125,7 +127,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   // Requires: the slot is zero.
   TAMIS_INLINE void append_value(std::uint64_t slot, std::uint64_t value) {
     if constexpr (Layout.topped) {
-      if (has_tops_) {
+      if (headers_.has_tops()) {
         if (value >> values_.width() != 0) set_top(slot, 1);
         value &= low_mask(values_.width());
       }
@@ -142,8 +144,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
 
   // Requires: the runs are reset.
   status reset_columns(unsigned width) {
-    has_tops_ = Layout.topped && width > 8;
-    TAMIS_TRY(values_, slot_values::make(slots(), width - has_tops_));
+    TAMIS_TRY(values_, slot_values::make(slots(), width - headers_.has_tops()));
     if constexpr (Layout.labels) {
       TAMIS_TRY(labels_, byte_column::make(slots()));
     }
@@ -177,7 +178,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   template <unsigned Width>
   TAMIS_INLINE bool has_tops() const {
     if constexpr (Width != 0) return Layout.topped && Width > 8;
-    return has_tops_;
+    return headers_.has_tops();
   }
   template <unsigned Width>
   TAMIS_INLINE unsigned top_at() const {
@@ -188,7 +189,6 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
 
   slot_values values_;
   byte_column labels_;  // empty unless Layout.labels
-  bool has_tops_ = false;
 
  private:
   TAMIS_INLINE std::uint64_t top(std::uint64_t slot) const requires(Layout.topped) {
