@@ -72,15 +72,23 @@ class block_headers {
   TAMIS_INLINE static std::uint64_t read_tops(const std::uint8_t* header) requires topped { return load(header + runs_bytes); }
   TAMIS_INLINE std::uint64_t code(std::uint64_t block) const requires coded { return load(block, 16) >> 8; }
 
-  TAMIS_INLINE void set_occupied(std::uint64_t block, std::uint64_t word) { store(block, 0, word); }
-  TAMIS_INLINE void set_runends(std::uint64_t block, std::uint64_t word) { store(block, 8, word); }
-  TAMIS_INLINE void set_tops(std::uint64_t block, std::uint64_t word) requires topped { store(block, runs_bytes, word); }
+  // Where a header stands, for several changes of it: every store makes the compiler forget how it had found the place.
+  TAMIS_INLINE std::uint8_t* place(std::uint64_t block) { return at(block, 0); }
+  TAMIS_INLINE static void set_occupied(std::uint8_t* header, std::uint64_t word) { store(header, word); }
+  TAMIS_INLINE static void set_runends(std::uint8_t* header, std::uint64_t word) { store(header + 8, word); }
+  TAMIS_INLINE static void set_tops(std::uint8_t* header, std::uint64_t word) requires topped {
+    store(header + runs_bytes, word);
+  }
+
+  TAMIS_INLINE void set_occupied(std::uint64_t block, std::uint64_t word) { set_occupied(place(block), word); }
+  TAMIS_INLINE void set_runends(std::uint64_t block, std::uint64_t word) { set_runends(place(block), word); }
+  TAMIS_INLINE void set_tops(std::uint64_t block, std::uint64_t word) requires topped { set_tops(place(block), word); }
   TAMIS_INLINE void set_offset(std::uint64_t block, std::uint64_t offset) {
     *at(block, 16) = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
   }
   TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires coded {
     assert(code >> code_bits == 0);
-    store(block, 16, code << 8 | offset(block));
+    store(at(block, 16), code << 8 | offset(block));
   }
 
   // Every code becomes change(code).
@@ -126,9 +134,7 @@ class block_headers {
     return bytes_.data() + block * bytes_each() + i;
   }
   TAMIS_INLINE std::uint64_t load(std::uint64_t block, unsigned i) const { return load(at(block, i)); }
-  TAMIS_INLINE void store(std::uint64_t block, unsigned i, std::uint64_t word) {
-    std::memcpy(at(block, i), &word, sizeof word);
-  }
+  TAMIS_INLINE static void store(std::uint8_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
 
   zeroed_array<std::uint8_t> bytes_;
   std::uint32_t bytes_each_ = topped ? topped_bytes : least_bytes;

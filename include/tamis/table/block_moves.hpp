@@ -45,11 +45,12 @@ class block_moves : public slot_columns<Layout> {
     unsigned free = block == own ? block_slots : first_free(headers_[block]);
     if (block != own) headers_.set_offset(block, headers_.offset(block) + 1);
     for (auto at = static_cast<unsigned>(slot % block_slots);; at = 0) {
+      std::uint8_t* const here = headers_.place(block);
       const std::uint64_t runends = headers_.runends(block);
       const std::uint64_t pushed_value = this->template value<Width>(block * block_slots + block_slots - 1);
       const unsigned last = std::min(free, block_slots - 1);
-      headers_.set_runends(block, with_bit_inserted(runends, at, last, ends_run));
-      this->template insert_value_among<Width>(block, at, last, value);
+      headers_.set_runends(here, with_bit_inserted(runends, at, last, ends_run));
+      this->template insert_value_among<Width>(block, here, at, last, value);
       if (free < block_slots) break;
       value = pushed_value;
       ends_run = runends >> (block_slots - 1);
@@ -96,16 +97,18 @@ class block_moves : public slot_columns<Layout> {
     if (first != own) headers_.set_offset(first, header.offset - 1);
     std::uint64_t runends = header.runends | (header.runends & static_cast<std::uint64_t>(is_more) << at) >> 1;
     for (std::uint64_t block = first; block < last; ++block, at = 0) {
+      std::uint8_t* const here = headers_.place(block);
       const std::uint64_t next_runends = headers_.runends(block + 1);
-      headers_.set_runends(block, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
+      headers_.set_runends(here, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
       headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
-      this->template remove_value_among<Width>(block, at, block_slots);
+      this->template remove_value_among<Width>(block, here, at, block_slots);
       this->template set_value<Width>(block * block_slots + block_slots - 1,
                                       this->template value<Width>((block + 1) * block_slots));
       runends = next_runends;
     }
-    headers_.set_runends(last, with_bit_removed(runends, at, end - 1));
-    this->template remove_value_among<Width>(last, at, end);
+    std::uint8_t* const here = headers_.place(last);
+    headers_.set_runends(here, with_bit_removed(runends, at, end - 1));
+    this->template remove_value_among<Width>(last, here, at, end);
     --used_;
     return true;
   }

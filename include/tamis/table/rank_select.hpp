@@ -196,8 +196,9 @@ class rank_select : public block_moves<Layout> {
     const unsigned at = std::max(i, static_cast<unsigned>(std::countr_zero(run.begin)));
     const unsigned free = first_balanced(header.occupied, header.ended(), at);
     if (free >= block_slots) return this->template push_up<Width>(quotient, block * block_slots + at, value);
-    this->open_first_in_block(quotient, header, run.exists(), at, free);
-    this->template insert_value_among<Width>(block, at, free, value);
+    std::uint8_t* const here = headers_.place(block);
+    this->open_first_in_block(quotient, header, here, run.exists(), at, free);
+    this->template insert_value_among<Width>(block, here, at, free, value);
     return true;
   }
   // Removes slot `at` of the quotient's block if no slot of another block has to move. False, and nothing has changed, if not.
@@ -208,8 +209,9 @@ class rank_select : public block_moves<Layout> {
     const std::uint64_t block = quotient / block_slots;
     const unsigned end = first_balanced(header.occupied << 1, header.ended(), at + 1);
     if (end >= block_slots) return false;
-    base::close_in_block(quotient, header, run, at, end);
-    this->template remove_value_among<Width>(block, at, end);
+    std::uint8_t* const here = headers_.place(block);
+    base::close_in_block(quotient, header, here, run, at, end);
+    this->template remove_value_among<Width>(block, here, at, end);
     if constexpr (Layout.labels) labels_.remove_among(block * block_slots, at, end);
     return true;
   }

@@ -66,38 +66,32 @@ class run_map : public run_search<BlockSlots, Headers> {
 
   // The header's part of opening gap_in_block(quotient) where the next free slot lies in the same block, without a branch.
   TAMIS_INLINE void open_in_block(std::uint64_t quotient, unsigned at, unsigned free) {
-    const std::uint64_t block = quotient / block_slots;
-    const block_header header = headers_[block];
+    const block_header header = headers_[quotient / block_slots];
+    std::uint8_t* const here = headers_.place(quotient / block_slots);
     const std::uint64_t ends_run = ~header.occupied >> in_block(quotient) & 1;  // it is the whole run
-    headers_.set_occupied(block, header.occupied | one(quotient));
-    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, ends_run));
+    headers_.set_occupied(here, header.occupied | one(quotient));
+    headers_.set_runends(here, with_bit_inserted(header.runends, at, free, ends_run));
     ++used_;
   }
 
   // The header's part of a change that moves slots of one block only, without a branch that depends on how the runs lie.
   // The slot `at` comes into being as the first of the quotient's run, those up to `free` go up by one.
-  // Requires: the block's header; nothing stands at `free`, in the same block.
-  TAMIS_INLINE void open_first_in_block(std::uint64_t quotient, const block_header& header, bool has_run, unsigned at,
-                                        unsigned free) {
-    const std::uint64_t block = quotient / block_slots;
-    headers_.set_occupied(block, header.occupied | one(quotient));
-    headers_.set_runends(block, with_bit_inserted(header.runends, at, free, static_cast<std::uint64_t>(!has_run)));
+  // Requires: the block's header, and where it stands; nothing stands at `free`, in the same block.
+  TAMIS_INLINE void open_first_in_block(std::uint64_t quotient, const block_header& header, std::uint8_t* here, bool has_run,
+                                        unsigned at, unsigned free) {
+    headers_.set_occupied(here, header.occupied | one(quotient));
+    headers_.set_runends(here, with_bit_inserted(header.runends, at, free, static_cast<std::uint64_t>(!has_run)));
     ++used_;
   }
   // The slot `at` of a run that ends in its block goes, those before `end` go down by one.
-  TAMIS_INLINE void close_in_block(std::uint64_t quotient, const block_header& header, std::uint64_t run, unsigned at,
-                                   unsigned end) {
-    const std::uint64_t ends = close_first_of(quotient, header, run, at);
-    headers_.set_runends(quotient / block_slots, with_bit_removed(ends, at, end - 1));
-    --used_;
-  }
-  // What is done before any slot moves. Answers the runends as they are then, which are not written.
-  TAMIS_INLINE std::uint64_t close_first_of(std::uint64_t quotient, const block_header& header, std::uint64_t run,
-                                            unsigned at) {
+  TAMIS_INLINE void close_in_block(std::uint64_t quotient, const block_header& header, std::uint8_t* here, std::uint64_t run,
+                                   unsigned at, unsigned end) {
     const auto is_more = static_cast<std::uint64_t>((run & (run - 1)) != 0);
-    headers_.set_occupied(quotient / block_slots, header.occupied ^ (is_more ^ 1) << in_block(quotient));
-    return header.runends |
-           (header.runends & is_more << at) >> 1;  // if the last of several goes, the one before it is the last
+    // If the last of several goes, the one before it is the last.
+    const std::uint64_t ends = header.runends | (header.runends & is_more << at) >> 1;
+    headers_.set_occupied(here, header.occupied ^ (is_more ^ 1) << in_block(quotient));
+    headers_.set_runends(here, with_bit_removed(ends, at, end - 1));
+    --used_;
   }
 
   friend bool operator==(const run_map&, const run_map&) = default;

@@ -151,21 +151,22 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
     return {};
   }
 
-  // slot_values::insert_among and remove_among, with the bits that stand in the headers.
+  // slot_values::insert_among and remove_among, with the bits that stand in the header, which is at `here`.
   template <unsigned Width = 0>
-  TAMIS_INLINE void insert_value_among(std::uint64_t block, unsigned at, unsigned last, std::uint64_t value) {
+  TAMIS_INLINE void insert_value_among(std::uint64_t block, std::uint8_t* here, unsigned at, unsigned last,
+                                       std::uint64_t value) {
     if constexpr (Layout.topped) {
       if (has_tops<Width>()) {
-        headers_.set_tops(block, with_bit_inserted(headers_.tops(block), at, last, value >> top_at<Width>() & 1));
+        headers_.set_tops(here, with_bit_inserted(headers_.read_tops(here), at, last, value >> top_at<Width>() & 1));
         value &= low_mask(top_at<Width>());
       }
     }
     values_.template insert_among<plane_width(Width)>(block * block_slots, at, last, value);
   }
   template <unsigned Width = 0>
-  TAMIS_INLINE void remove_value_among(std::uint64_t block, unsigned at, unsigned end) {
+  TAMIS_INLINE void remove_value_among(std::uint64_t block, std::uint8_t* here, unsigned at, unsigned end) {
     if constexpr (Layout.topped) {
-      if (has_tops<Width>()) headers_.set_tops(block, with_bit_removed(headers_.tops(block), at, end - 1));
+      if (has_tops<Width>()) headers_.set_tops(here, with_bit_removed(headers_.read_tops(here), at, end - 1));
     }
     values_.template remove_among<plane_width(Width)>(block * block_slots, at, end);
   }
