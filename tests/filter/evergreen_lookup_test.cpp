@@ -104,6 +104,46 @@ TEST_P(evergreen_lookup, agrees_when_copies_are_counted) {
   EXPECT_EQ(agreeing_positives(f, in), in.size());
 }
 
+// A segment gets more slots behind its last cell, and with them other memory, while all of them are plain.
+TEST_P(evergreen_lookup, agrees_when_a_crowded_segment_gets_more_slots) {
+  evergreen f =
+      evergreen::create(
+          {.capacity = 700, .fpr = 0.01, .options = {{"fingerprint", std::to_string(GetParam())}, {"segment", "128"}}})
+          .value();
+  const segment_directory& segments = f.forest().segments();
+  const std::uint64_t before = segments[segments.size() - 1].spare();
+  std::vector<digest> in = keys(100);
+  for (std::uint64_t i = 0; i < 90; ++i) in.push_back({~(i << 46), i});  // all of them in the last cell
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  EXPECT_TRUE(segments.validate().ok());
+  if (8 <= GetParam() && GetParam() <= 40) {
+    EXPECT_EQ(segments.way(), lookup_way::plain);
+    EXPECT_GT(segments[segments.size() - 1].spare(), before);
+  }
+  EXPECT_EQ(agreeing_positives(f, in), in.size());
+  agreeing_positives(f, strangers(5000));
+}
+
+// Elders are all that is left of a filter that grew beyond its fingerprints: empty tables are plain, but lookups need the list.
+TEST_P(evergreen_lookup, finds_elders_beside_empty_tables) {
+  if (GetParam() > 12) return;  // it would have to double too often
+  const std::vector<digest> in = keys(5);
+  for (const digest d : in) f_.insert(d);
+  for (unsigned i = 0; i < GetParam() + 2; ++i) ASSERT_TRUE(f_.expand().ok());
+  memory_sink sink;
+  writer out(sink);
+  out(f_);
+  ASSERT_TRUE(out.finish().ok());
+  memory_source source(sink.bytes());
+  reader from(source);
+  evergreen loaded = stored_access::blank<evergreen>();
+  from(loaded);
+  ASSERT_TRUE(from.ok());
+  EXPECT_EQ(loaded, f_);
+  EXPECT_EQ(agreeing_positives(loaded, in), in.size());
+  agreeing_positives(loaded, strangers(2000));
+}
+
 INSTANTIATE_TEST_SUITE_P(, evergreen_lookup, ::testing::Values(1, 6, 7, 8, 9, 12, 20, 40, 56));
 
 }  // namespace

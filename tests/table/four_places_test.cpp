@@ -58,9 +58,9 @@ TEST(four_places, values_are_read_and_compared) {
         EXPECT_EQ(says(found.equal(one)), stands == one);
         if (width <= 16) {
           const auto is_one_of = [stands](std::uint64_t word, unsigned count) {
-            bool found = false;
-            for (unsigned q = 0; q < count; ++q) found |= stands == (word >> 16 * q & 0xffff);
-            return found;
+            bool is_one = false;
+            for (unsigned q = 0; q < count; ++q) is_one |= stands == (word >> 16 * q & 0xffff);
+            return is_one;
           };
           EXPECT_EQ(says(found.equal_any<2>(pair)), is_one_of(pair, 2));
           EXPECT_EQ(says(found.equal_any<4>(four)), is_one_of(four, 4));

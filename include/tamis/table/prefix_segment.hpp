@@ -232,14 +232,14 @@ class prefix_segment {
     for_each_entry(run, [&](const prefix_entry& e, std::uint64_t, std::uint64_t) { found = found || e.length < length; });
     return found;
   }
-  // Gives a cell other entries. False, and nothing has changed, if there is no room. The table may get other memory.
+  // Gives a cell other entries. False, and nothing has changed, if there is no room, as when memory runs out. The segment may
+  // get other memory.
   bool assign(std::uint64_t cell, const entry_list& entries) { return assign(cell, slots_of(entries)); }
   bool assign(std::uint64_t cell, const slot_list& slots) {
+    if (is_plain_ && !std::all_of(slots.begin(), slots.end(), is_plain_slot)) return assign_other(cell, slots);
     std::uint64_t have = table_.find(cell).size();
-    const std::uint64_t before = have;
-    bool fits = true;
-    for (; fits && have < slots.size(); have += fits) fits = open_first(cell);
-    if (!fits || (is_plain_ && !std::all_of(slots.begin(), slots.end(), is_plain_slot) && !stop_being_plain())) {
+    for (const std::uint64_t before = have; have < slots.size(); ++have) {
+      if (open_first(cell)) continue;
       for (; have > before; --have) close_first(cell);
       return false;
     }
@@ -411,22 +411,19 @@ class prefix_segment {
 
   // A short entry has its one last where it has all F bits; an escape has none, and chunks follow it.
   static constexpr bool is_plain_slot(std::uint64_t slot) { return (slot & 1) != 0; }
-  // False, and nothing has changed, if there is no memory.
-  TAMIS_NOINLINE bool stop_being_plain() {
-    auto whole = whole_table();
-    if (!whole) return false;
-    table_ = *std::move(whole);
-    is_plain_ = false;
+  // assign() where the segment stops being plain by it: on a copy, so that nothing is left half done.
+  TAMIS_NOINLINE bool assign_other(std::uint64_t cell, const slot_list& slots) {
+    auto changed = whole();
+    if (!changed || !changed->assign(cell, slots)) return false;
+    *this = *std::move(changed);
     return true;
   }
-  // If there is memory for it.  Requires: has_plain_slots().
+  // Requires: has_plain_slots().
   void become_plain() {
     const auto bare = [whole = code(), bare = entry_code(slot_width(), true)](std::uint64_t stored) {
       return bare.stored(whole.from_stored(stored));
     };
-    auto plain = table_.with_values(fingerprint(), false, bare);
-    if (!plain) return;
-    table_ = *std::move(plain);
+    table_ = table_.with_values(fingerprint(), false, bare).value();
     is_plain_ = true;
   }
   // Of whole slots: could they be plain?

@@ -7,6 +7,7 @@
 //              s1   s2   s3 ── s3         segment of depth D needs more places than there are: the directory doubles
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <string>
 #include <utility>
@@ -142,6 +143,7 @@ class segment_directory {
   bool may_join() const { return size() <= (segments() - 1) << most_extra_depth; }
   // Halves the directory while no segment needs its depth.
   void shrink() {
+    assert(depth_ == 0 || way_ != lookup_way::plain);  // a plain directory is as deep as each of its segments
     while (depth_ != 0 && std::none_of(owned_.begin(), owned_.end(), [this](const auto& s) { return s->depth() == depth_; })) {
       for (std::uint64_t i = 0; 2 * i < places_.size(); ++i) places_[i] = places_[2 * i];
       places_.resize(places_.size() / 2);
@@ -205,11 +207,11 @@ class segment_directory {
   void append(std::uint64_t count, prefix_segment& segment) {
     const segment_view view = view_of(segment);
     places_.insert(places_.end(), count, view);
-    if (way_ == lookup_way::plain) plain_.append(count, view);
+    if (way_ == lookup_way::plain) plain_.append(view);
   }
   void assign(std::uint64_t first, std::uint64_t count, const segment_view& view) {
     std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), count, view);
-    if (way_ == lookup_way::plain) plain_.assign(first, count, view);
+    if (way_ == lookup_way::plain) plain_.assign(first, view);
   }
 
   void swap(segment_directory& other) noexcept {
