@@ -37,7 +37,8 @@ struct segment_shape {
 using prefix_table = rank_select<rank_select_layout{.topped = true}>;
 using prefix_headers = block_headers<header_kind::topped>;
 
-class prefix_segment {
+// Aligned: what a change reads of a segment's own fields is then two cache lines.
+class alignas(cache_line_bytes) prefix_segment {
  public:
   static constexpr unsigned longest_fingerprint = 56;
   static constexpr unsigned common_width = 9;  // of slots, F = 8: changes of those are compiled for it,
@@ -442,9 +443,9 @@ class prefix_segment {
   std::uint32_t depth_ = 0;
   std::uint32_t cell_bits_ = 0;
   std::uint32_t swept_ = 0;
+  bool is_plain_ = false;
   prefix_table table_;
   elder_list elders_;
-  bool is_plain_ = false;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL
