@@ -26,6 +26,19 @@ std::uint64_t agreeing_positives(const evergreen& f, const std::vector<digest>& 
   return yes;
 }
 
+evergreen saved_and_loaded(const evergreen& f) {
+  memory_sink sink;
+  writer out(sink);
+  out(f);
+  EXPECT_TRUE(out.finish().ok());
+  memory_source source(sink.bytes());
+  reader from(source);
+  evergreen loaded = stored_access::blank<evergreen>();
+  from(loaded);
+  EXPECT_TRUE(from.ok());
+  return loaded;
+}
+
 class evergreen_lookup : public ::testing::TestWithParam<unsigned> {  // F
  protected:
   evergreen f_ = evergreen::create({.capacity = 60,
@@ -124,21 +137,27 @@ TEST_P(evergreen_lookup, agrees_when_a_crowded_segment_gets_more_slots) {
   agreeing_positives(f, strangers(5000));
 }
 
+// A filter that grew while it was empty, loaded: all segments are plain, and deep. Nothing joins them.
+TEST_P(evergreen_lookup, agrees_in_a_deep_directory_of_plain_segments) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(f_.expand().ok());
+  const std::vector<digest> in = keys(static_cast<std::size_t>(f_.capacity() * 6 / 10));
+  for (const digest d : in) ASSERT_EQ(f_.insert(d), insert_result::inserted);
+  evergreen loaded = saved_and_loaded(f_);
+  EXPECT_EQ(loaded.forest().segments().depth(), 3u);
+  EXPECT_EQ(loaded.forest().segments().way() == lookup_way::plain, 8 <= GetParam() && GetParam() <= 40);
+  EXPECT_EQ(loaded.contract(), 0u);
+  EXPECT_EQ(loaded, f_);
+  EXPECT_EQ(agreeing_positives(loaded, in), in.size());
+  agreeing_positives(loaded, strangers(3000));
+}
+
 // Elders are all that is left of a filter that grew beyond its fingerprints: empty tables are plain, but lookups need the list.
 TEST_P(evergreen_lookup, finds_elders_beside_empty_tables) {
   if (GetParam() > 12) return;  // it would have to double too often
   const std::vector<digest> in = keys(5);
   for (const digest d : in) f_.insert(d);
   for (unsigned i = 0; i < GetParam() + 2; ++i) ASSERT_TRUE(f_.expand().ok());
-  memory_sink sink;
-  writer out(sink);
-  out(f_);
-  ASSERT_TRUE(out.finish().ok());
-  memory_source source(sink.bytes());
-  reader from(source);
-  evergreen loaded = stored_access::blank<evergreen>();
-  from(loaded);
-  ASSERT_TRUE(from.ok());
+  const evergreen loaded = saved_and_loaded(f_);
   EXPECT_EQ(loaded, f_);
   EXPECT_EQ(agreeing_positives(loaded, in), in.size());
   agreeing_positives(loaded, strangers(2000));

@@ -143,8 +143,8 @@ class segment_directory {
   bool may_join() const { return size() <= (segments() - 1) << most_extra_depth; }
   // Halves the directory while no segment needs its depth.
   void shrink() {
-    assert(depth_ == 0 || way_ != lookup_way::plain);  // a plain directory is as deep as each of its segments
     while (depth_ != 0 && std::none_of(owned_.begin(), owned_.end(), [this](const auto& s) { return s->depth() == depth_; })) {
+      assert(way_ != lookup_way::plain);  // a plain directory is as deep as each of its segments
       for (std::uint64_t i = 0; 2 * i < places_.size(); ++i) places_[i] = places_[2 * i];
       places_.resize(places_.size() / 2);
       set_depth(depth_ - 1);
