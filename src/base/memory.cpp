@@ -53,7 +53,7 @@ no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
 no_waiting::~no_waiting() { may_wait = before_; }
 
 result<void*> allocate_zeroed(std::uint64_t bytes) {
-  if (bytes >= map_from_bytes) {  // smaller ones fit any machine, and asking it takes longer than to allocate them
+  if (is_mapped(bytes)) {  // smaller ones fit any machine, and asking it takes longer than to allocate them
     const std::uint64_t limit = machine_memory();
     if (bytes > limit) {
       return error{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit)};
@@ -72,7 +72,7 @@ result<void*> allocate_zeroed(std::uint64_t bytes) {
 }
 
 void release_zeroed(void* memory, std::uint64_t bytes) noexcept {
-  if (bytes >= map_from_bytes) {
+  if (is_mapped(bytes)) {
     munmap(memory, round_up(bytes, huge_page_bytes));
     return;
   }

@@ -25,7 +25,14 @@
 namespace tamis {
 
 inline constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
-inline constexpr std::uint64_t map_from_bytes = 2 * huge_page_bytes;  // below, the allocator's own pages do as well
+
+// Does a table get huge pages of its own? From two of them on, and below if it fills eleven sixteenths of the last: more than
+// half as much again is never taken in vain. Others stand on the allocator's own pages.
+constexpr bool is_mapped(std::uint64_t bytes) {
+  constexpr std::uint64_t enough = huge_page_bytes / 16 * 11;
+  const std::uint64_t last = bytes % huge_page_bytes;
+  return bytes >= 2 * huge_page_bytes || (bytes >= enough && (last == 0 || last >= enough));
+}
 
 enum class pages { huge, small };
 inline void wish_for_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t bytes, [[maybe_unused]] pages wish) {

@@ -20,8 +20,28 @@
 namespace tamis {
 namespace {
 
-// Around the size from which tables are mapped instead of allocated (4 MiB), and at odd sizes.
-constexpr std::uint64_t sizes[] = {1, 63, 64, 65, 4095, (4u << 20) - 1, 4u << 20, (4u << 20) + 1, (6u << 20) + 12345};
+constexpr std::uint64_t page = 2u << 20;  // a huge one
+constexpr std::uint64_t enough = page / 16 * 11;
+
+// Around the sizes at which tables are mapped instead of allocated (11/16 to 1, 27/16 to 2 huge pages, and from there on), and
+// at odd sizes.
+constexpr std::uint64_t sizes[] = {1,
+                                   63,
+                                   64,
+                                   65,
+                                   4095,
+                                   enough - 1,
+                                   enough,
+                                   page - 1,
+                                   page,
+                                   page + 1,
+                                   page + 54321,
+                                   page + enough - 1,
+                                   page + enough,
+                                   2 * page - 1,
+                                   2 * page,
+                                   2 * page + 1,
+                                   3 * page + 12345};
 
 TEST(zeroed_array, is_zero_aligned_and_writable_to_the_last_byte) {
   for (const std::uint64_t size : sizes) {
@@ -35,8 +55,11 @@ TEST(zeroed_array, is_zero_aligned_and_writable_to_the_last_byte) {
 }
 
 TEST(zeroed_array, large_ones_stand_on_huge_pages) {
-  const auto array = zeroed_array<std::uint64_t>::make(1 << 20).value();
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % (2u << 20), 0u);
+  for (const std::uint64_t size : {enough, page, page + enough, 2 * page, 4 * page}) {
+    SCOPED_TRACE(size);
+    const auto array = zeroed_array<std::uint8_t>::make(size).value();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % page, 0u);
+  }
 }
 
 TEST(zeroed_array, empty_one_takes_no_memory) {
