@@ -86,14 +86,14 @@ TAMIS_INLINE constexpr Word additive_hash(Word fingerprint) {
   return multiply_short(fingerprint, fingerprint + fingerprint + 0x6a09'e667u);
 }
 
-// 0 becomes 1.
+// 0 becomes 1. A branch, and hidden so that it stays one: it is hardly ever taken, and nothing waits for it, while an addition
+// would stand before all that is made of a fingerprint.
 TAMIS_INLINE std::uint64_t at_least_one(std::uint64_t bits) {
-#if TAMIS_HAS_AVX2
-  asm("cmp $1, %0\n\tadc $0, %0" : "+r"(bits) : : "cc");  // compilers take three instructions and a register
+  if (bits == 0) [[unlikely]] {
+    asm volatile("" : "+r"(bits));
+    bits = 1;
+  }
   return bits;
-#else
-  return bits + (bits == 0);
-#endif
 }
 #if TAMIS_HAS_AVX512
 TAMIS_INLINE eight_words at_least_one(eight_words bits) { return larger_of_eight(bits, 1); }
