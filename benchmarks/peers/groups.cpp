@@ -44,6 +44,9 @@ group quotient_group() {
 #ifdef TAMIS_PEER_VQF
   all.peer("vector quotient filter", make_vqf);
 #endif
+#ifdef TAMIS_PEER_PREFIX
+  all.peer("prefix filter", make_prefix);
+#endif
   return all.add(limit_of_quotient("counting quotient filter")).made();
 }
 

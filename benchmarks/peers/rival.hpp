@@ -83,5 +83,6 @@ TAMIS_RIVAL(make_published_taf);
 TAMIS_RIVAL(make_authors_exaf);
 TAMIS_RIVAL(make_published_exaf);
 TAMIS_RIVAL(make_vqf);
+TAMIS_RIVAL(make_prefix);
 
 }  // namespace tamis::benchmarks
