@@ -92,4 +92,20 @@ TEST(byte_column, inserts_and_removes_among_64_and_touches_nothing_else) {
   }
 }
 
+TEST(byte_column, a_block_goes_down_with_the_first_of_the_next) {
+  const std::uint64_t size = 192;
+  for (const std::uint64_t first : {0u, 64u}) {
+    for (unsigned at = 0; at < 64; ++at) {
+      byte_column column = byte_column::make(size).value();
+      std::vector<std::uint8_t> model(size);
+      for (std::uint64_t i = 0; i < size; ++i) column.set(i, model[i] = static_cast<std::uint8_t>(i + 1));
+      column.pull_among(first, at);
+      const auto block = model.begin() + static_cast<std::ptrdiff_t>(first);
+      std::copy(block + at + 1, block + 65, block + at);
+      for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(column.get(i), model[i]) << first << ' ' << at;
+      ASSERT_TRUE(column.validate().ok());
+    }
+  }
+}
+
 }  // namespace

@@ -244,6 +244,18 @@ TAMIS_INLINE void remove_byte(std::uint8_t* bytes, unsigned at, unsigned end) {
 #endif
 }
 
+// Of 64 bytes and the one behind them, those in (at, 64] go down by one place, over what byte `at` was; the one behind stays.
+// Requires: at < 64; aligned to 64.
+TAMIS_INLINE void pull_bytes(std::uint8_t* bytes, unsigned at) {
+#if TAMIS_HAS_AVX512
+  // The line behind is read along, instead of a permutation and a byte of its own.
+  const __m512i moved = _mm512_loadu_si512(bytes + 1);
+  _mm512_store_si512(bytes, _mm512_mask_mov_epi8(moved, low_mask(at), _mm512_load_si512(bytes)));
+#else
+  move_bytes_down(bytes + at + 1, 64 - at);
+#endif
+}
+
 // Readers may share a column; a writer must be alone, because a move touches up to 33 bytes.
 class byte_column {
  public:
@@ -291,6 +303,11 @@ class byte_column {
   TAMIS_INLINE void remove_among(std::uint64_t first, unsigned at, unsigned end) {
     assert(first % 64 == 0 && at < end && end <= 64 && first + end <= size());
     remove_byte(bytes_.data() + first, at, end);
+  }
+  // The same where the first value behind them comes in as the last.
+  TAMIS_INLINE void pull_among(std::uint64_t first, unsigned at) {
+    assert(first % 64 == 0 && at < 64 && first + 64 < size());
+    pull_bytes(bytes_.data() + first, at);
   }
   TAMIS_INLINE void move_down(std::uint64_t first, std::uint64_t last) {
     assert(1 <= first && first <= last && last <= size());

@@ -86,6 +86,8 @@ class block_headers {
   TAMIS_INLINE void set_offset(std::uint64_t block, std::uint64_t offset) {
     *at(block, 16) = static_cast<std::uint8_t>(offset < saturated_offset ? offset : saturated_offset);
   }
+  // Requires: the offset fits its byte, and is not 0.
+  TAMIS_INLINE static void lower_offset(std::uint8_t* header) { --header[16]; }
   TAMIS_INLINE void set_code(std::uint64_t block, std::uint64_t code) requires coded {
     assert(code >> code_bits == 0);
     store(at(block, 16), code << 8 | offset(block));

@@ -96,17 +96,16 @@ class block_moves : public slot_columns<Layout> {
     headers_.set_occupied(own, headers_.occupied(own) ^ static_cast<std::uint64_t>(!is_more) << (quotient % block_slots));
     if (first != own) headers_.set_offset(first, header.offset - 1);
     std::uint64_t runends = header.runends | (header.runends & static_cast<std::uint64_t>(is_more) << at) >> 1;
+    std::uint8_t* here = headers_.place(first);
     for (std::uint64_t block = first; block < last; ++block, at = 0) {
-      std::uint8_t* const here = headers_.place(block);
-      const std::uint64_t next_runends = headers_.runends(block + 1);
+      std::uint8_t* const next = here + headers_.bytes_each();
+      const std::uint64_t next_runends = headers_.read(next).runends;
       headers_.set_runends(here, with_bit_removed(runends, at, block_slots - 1) | next_runends << (block_slots - 1));
-      headers_.set_offset(block + 1, headers_.offset(block + 1) - 1);
-      this->template remove_value_among<Width>(block, here, at, block_slots);
-      this->template set_value<Width>(block * block_slots + block_slots - 1,
-                                      this->template value<Width>((block + 1) * block_slots));
+      headers_.lower_offset(next);
+      this->template pull_value_among<Width>(block, here, next, at);
       runends = next_runends;
+      here = next;
     }
-    std::uint8_t* const here = headers_.place(last);
     headers_.set_runends(here, with_bit_removed(runends, at, end - 1));
     this->template remove_value_among<Width>(last, here, at, end);
     --used_;

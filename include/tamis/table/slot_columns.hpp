@@ -170,6 +170,17 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
     }
     values_.template remove_among<plane_width(Width)>(block * block_slots, at, end);
   }
+  // The same where the first value of the next block, whose header is at `next`, comes in as the last.
+  template <unsigned Width = 0>
+  TAMIS_INLINE void pull_value_among(std::uint64_t block, std::uint8_t* here, const std::uint8_t* next, unsigned at) {
+    if constexpr (Layout.topped) {
+      if (has_tops<Width>()) {
+        const std::uint64_t moved = with_bit_removed(headers_.read_tops(here), at, block_slots - 1);
+        headers_.set_tops(here, moved | headers_.read_tops(next) << (block_slots - 1));
+      }
+    }
+    values_.template pull_among<plane_width(Width)>(block * block_slots, at);
+  }
   TAMIS_INLINE bool has_code(std::uint64_t block) const {
     if constexpr (Layout.coded) return headers_.code(block) != 0;
     return false;

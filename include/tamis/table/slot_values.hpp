@@ -169,6 +169,12 @@ class slot_values {
       rest_.set(first + end - 1, 0);
     }
   }
+  // The same for (at, 64], whose last stays where it is too.  Requires: it exists.
+  template <unsigned Width = 0>
+  TAMIS_INLINE void pull_among(std::uint64_t first, unsigned at) {
+    if (Width == 8 || width_ >= 8) low_.pull_among(first, at);
+    if (Width != 8 && width_ != 8) rest_.move_down(first + at + 1, first + word_bits + 1);
+  }
   // Of the 64 slots from `first` on, those from `at` to the next one of zeros go up by one, and slot `at` gets the value. Where
   // that one was; 64, and nothing has changed, if there is none or if values are narrower than a byte.
   // Requires: at <= 64; first is a multiple of 64; the 64 slots exist.
