@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tamis/base/random.hpp"
 
 namespace {
@@ -49,7 +51,28 @@ TEST(balance, full_and_empty_words) {
     EXPECT_EQ(first_balanced(all, all, from), from);
     EXPECT_EQ(first_balanced(all, 0, from), 64u);
   }
-  EXPECT_EQ(first_balanced(0, 0, 64), 64u);
+  for (const unsigned from : {64u, 65u, 255u}) EXPECT_EQ(first_balanced(0, 0, from), 64u);
 }
+
+#if TAMIS_HAS_AVX512
+TEST(balance, of_words_in_memory_agrees_with_that_of_words) {
+  random_source random(4);
+  for (int i = 0; i < 100000; ++i) {
+    std::uint64_t a = 0;
+    std::uint64_t ends = 0;
+    draw_queue(random, random.unit(), random.unit(), a, ends);
+    if (i % 4 == 0) ends = ~std::uint64_t{0};  // a long run of one slot each, of earlier blocks
+    const auto from = static_cast<unsigned>(random.below(i % 8 == 0 ? 256 : 64));
+    std::uint8_t words[17] = {};
+    std::memcpy(words + 1, &a, sizeof a);
+    std::memcpy(words + 9, &ends, sizeof ends);
+    const std::uint64_t b = high_bits(ends, from) << 1;
+    ASSERT_EQ(high_bits(avx512_only::balanced_pair<false>(words + 1, from), from), high_bits(balanced(a, b), from))
+        << a << ' ' << ends;
+    ASSERT_EQ(high_bits(avx512_only::balanced_pair<true>(words + 1, from), from), high_bits(balanced(a << 1, b), from))
+        << a << ' ' << ends;
+  }
+}
+#endif
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 
 #include "tamis/bits/word.hpp"
 
@@ -97,6 +98,32 @@ TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
   return _mm512_cmpeq_epi8_mask(_mm512_add_epi8(ones(every_a), before), _mm512_add_epi8(ones(every_b), eights));
 }
 
+// The same for words that lie side by side in memory, `a` first: `a` counted up to x, or before x if Before is true, and `b`
+// before x and from bit `from` on. Only the sums go through another kind of register: that is what a search through many
+// headers waits for.  Requires: bits of the answer below `from` are not looked at.
+template <bool Before>
+TAMIS_INLINE std::uint64_t balanced_pair(const std::uint8_t* words, unsigned from) {
+  const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
+  // Masked: GCC 12 warns of the other form.
+  const __m512i every = _mm512_maskz_broadcast_i64x2(0xff, pair);
+  const __m128i counts = _mm_popcnt_epi8(pair);
+  const __m128i differences = _mm_sub_epi8(_mm_add_epi8(counts, _mm_set1_epi8(8)), _mm_srli_si128(counts, 8));
+  std::uint64_t b;
+  std::memcpy(&b, words + 8, sizeof b);
+  const std::uint64_t sums = (static_cast<std::uint64_t>(_mm_cvtsi128_si64(differences)) * plain::every_byte << 8) +
+                             popcount(low_bits(b, from)) * plain::every_byte;
+  const auto eight_of = [](long long byte) { return 0x0101010101010101 * byte; };
+  const __m512i byte =
+      _mm512_setr_epi64(eight_of(0), eight_of(1), eight_of(2), eight_of(3), eight_of(4), eight_of(5), eight_of(6), eight_of(7));
+  const __m512i before_b = _mm512_set1_epi64(0x7f3f1f0f07030100);
+  const __m512i up_to_a = Before ? before_b : _mm512_set1_epi64(static_cast<long long>(0xff7f3f1f0f070301u));
+  const __m512i ones_a = _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(every, byte), up_to_a));
+  const __m512i byte_b = _mm512_add_epi8(byte, _mm512_set1_epi8(8));
+  const __m512i ones_b = _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(every, byte_b), before_b));
+  const __m512i before = _mm512_shuffle_epi8(_mm512_set1_epi64(static_cast<long long>(sums)), byte);
+  return _mm512_cmpeq_epi8_mask(_mm512_add_epi8(ones_a, before), _mm512_add_epi8(ones_b, _mm512_slli_epi64(byte, 3)));
+}
+
 }  // namespace avx512_only
 #endif
 
@@ -112,9 +139,9 @@ TAMIS_INLINE std::uint64_t balanced(std::uint64_t a, std::uint64_t b) {
 }
 
 // The first such bit x >= from; 64 if there is none.
-// Requires: from <= 64; from bit `from` on, `b` never has more ones than `a`.
+// Requires: from <= 255; from bit `from` on, `b` never has more ones than `a`.
 TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned from) {
-  assert(from <= word_bits);
+  assert(from <= 255);
 #if TAMIS_HAS_AVX2
   return static_cast<unsigned>(std::countr_zero(high_bits(balanced(a, b), from)));
 #else

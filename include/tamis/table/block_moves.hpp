@@ -7,6 +7,7 @@
 //   close_at   | a b c d |  | e f . . |         x has gone, the first of the next block is the last of this one
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "tamis/table/slot_columns.hpp"
@@ -42,7 +43,7 @@ class block_moves : public slot_columns<Layout> {
     const std::uint64_t occupied = headers_.occupied(own);
     std::uint64_t ends_run = ~occupied >> (quotient % block_slots) & 1;
     headers_.set_occupied(own, occupied | one(quotient));
-    unsigned free = block == own ? block_slots : first_free(headers_[block]);
+    unsigned free = block == own ? block_slots : first_free(block);
     if (block != own) headers_.set_offset(block, headers_.offset(block) + 1);
     for (auto at = static_cast<unsigned>(slot % block_slots);; at = 0) {
       std::uint8_t* const here = headers_.place(block);
@@ -55,7 +56,7 @@ class block_moves : public slot_columns<Layout> {
       value = pushed_value;
       ends_run = runends >> (block_slots - 1);
       ++block;
-      free = first_free(headers_[block]);
+      free = first_free(block);
       headers_.set_offset(block, headers_.offset(block) + 1);
     }
     ++used_;
@@ -64,8 +65,8 @@ class block_moves : public slot_columns<Layout> {
   // Is there a free slot from block `first` on, and no code before it?
   TAMIS_NOINLINE bool can_push_up(std::uint64_t own, std::uint64_t first) const {
     const std::uint64_t behind = blocks();
-    unsigned free = first == own ? block_slots : first_free(headers_[first]);
-    for (; free >= block_slots; free = first_free(headers_[first])) {
+    unsigned free = first == own ? block_slots : first_free(first);
+    for (; free >= block_slots; free = first_free(first)) {
       if (has_code(first) || ++first == behind) return false;
     }
     return !has_code(first);
@@ -84,8 +85,8 @@ class block_moves : public slot_columns<Layout> {
     std::uint64_t last = first;
     const block_header header = headers_[first];
     if (first != own && header.offset == saturated_offset) return false;
-    unsigned end = first == own ? block_slots : first_closed(header);
-    for (; end >= block_slots; end = first_closed(headers_[last])) {
+    unsigned end = first == own ? block_slots : first_closed(first);
+    for (; end >= block_slots; end = first_closed(last)) {
       if (has_code(last) || ++last == behind || headers_.offset(last) == saturated_offset) return false;
     }
     if (end == 0) {  // nothing of that block moves
@@ -114,12 +115,20 @@ class block_moves : public slot_columns<Layout> {
 
  private:
   // The first slot of a block that belongs to no run; 64 if there is none.
-  TAMIS_INLINE static unsigned first_free(const block_header& header) {
-    return header.offset < block_slots ? first_balanced(header.occupied, header.ended(), header.offset) : block_slots;
-  }
+  TAMIS_INLINE unsigned first_free(std::uint64_t block) const { return first_balanced_in<false>(block); }
   // The first one before which all runs of smaller quotients have ended; 64 if there is none.
-  TAMIS_INLINE static unsigned first_closed(const block_header& header) {
-    return header.offset < block_slots ? first_balanced(header.occupied << 1, header.ended(), header.offset) : block_slots;
+  TAMIS_INLINE unsigned first_closed(std::uint64_t block) const { return first_balanced_in<true>(block); }
+
+  template <bool Closed>
+  TAMIS_INLINE unsigned first_balanced_in(std::uint64_t block) const {
+#if TAMIS_HAS_AVX512
+    const std::uint8_t* const here = headers_.data() + block * headers_.bytes_each();
+    const unsigned offset = headers_.offset(block);
+    return static_cast<unsigned>(std::countr_zero(high_bits(avx512_only::balanced_pair<Closed>(here, offset), offset)));
+#else
+    const block_header header = headers_[block];
+    return first_balanced(header.occupied << Closed, header.ended(), header.offset);
+#endif
   }
 };
 
