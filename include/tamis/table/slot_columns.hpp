@@ -109,7 +109,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   // Is the table so full that slots which move often leave their block? And what they may reach then.
   TAMIS_INLINE bool moves_far() const { return base::used_ >= base::quotients_ - base::quotients_ / 8; }
   TAMIS_INLINE void prefetch_ahead(std::uint64_t quotient) const {
-    headers_.prefetch(quotient / block_slots + 2);
+    headers_.prefetch_ahead(quotient / block_slots);
     values_.prefetch(quotient + block_slots);
     values_.prefetch(quotient + 2 * block_slots);
   }
