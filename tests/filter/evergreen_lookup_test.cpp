@@ -151,6 +151,35 @@ TEST_P(evergreen_lookup, agrees_in_a_deep_directory_of_plain_segments) {
   agreeing_positives(loaded, strangers(3000));
 }
 
+// Slots of nine bits have a way of their own while all segments have them whole. A directory has counted rightly what it has of
+// others, or it is not sound.
+TEST_P(evergreen_lookup, agrees_while_segments_become_whole_and_plain_again) {
+  const segment_directory& segments = f_.forest().segments();
+  const bool has_nine_bits = GetParam() == 8;
+  const std::vector<digest> in = keys(6000);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    ASSERT_EQ(f_.insert(in[i]), insert_result::inserted);
+    if (i % 500 == 499) {
+      ASSERT_TRUE(segments.validate().ok());
+      EXPECT_EQ(segments.way_of_digests() == lookup_way::nine_bits, has_nine_bits);
+    }
+  }
+  EXPECT_EQ(agreeing_positives(f_, in), in.size());
+  agreeing_positives(f_, strangers(6000));
+  EXPECT_EQ(f_, evergreen(f_));
+  EXPECT_EQ(evergreen(f_).forest().segments().way_of_digests(), segments.way_of_digests());
+  // Segments without entries are loaded as plain ones: no longer the same for all.
+  for (const digest d : in) ASSERT_EQ(f_.erase(d), erase_result::erased);
+  f_.contract();
+  ASSERT_TRUE(segments.validate().ok());
+  evergreen loaded = saved_and_loaded(f_);
+  EXPECT_TRUE(loaded.forest().segments().validate().ok());
+  for (const digest d : in) ASSERT_EQ(loaded.insert(d), insert_result::inserted);
+  EXPECT_TRUE(loaded.forest().segments().validate().ok());
+  EXPECT_EQ(agreeing_positives(loaded, in), in.size());
+  agreeing_positives(loaded, strangers(6000));
+}
+
 // Elders are all that is left of a filter that grew beyond its fingerprints: empty tables are plain, but lookups need the list.
 TEST_P(evergreen_lookup, finds_elders_beside_empty_tables) {
   if (GetParam() > 12) return;  // it would have to double too often

@@ -46,6 +46,10 @@ class elder_list {
   }
   bool covers(std::uint64_t cell) const { return !empty() && is_covered(marks_.data(), cell / 64, cell); }
 
+  // The same for up to so many blocks, for who does not want to ask whether there are marks.
+  static constexpr std::uint64_t most_unmarked_blocks = 1024;
+  static constexpr std::uint32_t no_marks[most_unmarked_blocks] = {};
+
   // How often they count. Sums end at the largest number: a file may have any counts.
   std::uint64_t count() const {
     return count_if([](const elder_entry&) { return true; });

@@ -13,14 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/table/nine_bit_lookup.hpp"
 #include "tamis/table/plain_segments.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 // How lookups may go, in all segments alike.
 enum class lookup_way : std::uint8_t {
-  plain,  // all segments are plain, and of one shape
-  near,   // the first bytes of all slots are at hand
+  plain,      // all segments are plain, and of one shape
+  nine_bits,  // all have whole slots of nine bits
+  near,       // the first bytes of all slots are at hand
   any
 };
 
@@ -78,7 +80,8 @@ class segment_directory {
   TAMIS_INLINE const segment_view& view(std::uint64_t at) const { return places_[at]; }
   TAMIS_INLINE const plain_segments& plain() const { return plain_; }  // if that is the way
   lookup_way way() const { return way_; }
-  // The same for who comes with a digest: `any` unless a fine place is the product of the digest's first word.
+  // The same for who comes with a digest: `any` unless a fine place is the product of the digest's first word. Here only it may
+  // be `nine_bits`, which ends and comes again as segments change: way() only goes up.
   TAMIS_INLINE lookup_way way_of_digests() const { return way_of_digests_; }
   void set_even(bool even) {
     even_ = even;
@@ -89,7 +92,7 @@ class segment_directory {
     if (places_[at].headers != places_[at].segment->table().header_bytes()) refresh(at);
   }
   TAMIS_INLINE std::uint64_t at_of(std::uint64_t fine_place) const { return fine_place >> at_shift_; }
-  // After a segment has got other memory, or its first elder.
+  // After a segment has got other memory, or elders.
   void refresh(std::uint64_t at) { assign(first_place(at), places_of(at), view_of(*places_[at].segment)); }
 
   // How many neighbouring places a segment has, and the first of them.
@@ -147,6 +150,7 @@ class segment_directory {
       assert(way_ != lookup_way::plain);  // a plain directory is as deep as each of its segments
       for (std::uint64_t i = 0; 2 * i < places_.size(); ++i) places_[i] = places_[2 * i];
       places_.resize(places_.size() / 2);
+      others_ /= 2;  // every segment has twice as many places as it needs
       set_depth(depth_ - 1);
     }
   }
@@ -193,7 +197,12 @@ class segment_directory {
   void raise_way(lookup_way way) {
     way_ = std::max(way_, way);
     if (way_ != lookup_way::plain) plain_.clear();
-    way_of_digests_ = even_ ? way_ : lookup_way::any;
+    way_of_digests_ = !even_ ? lookup_way::any : way_ == lookup_way::near && others_ == 0 ? lookup_way::nine_bits : way_;
+  }
+  // So many places have such a view now; or, the negative number, have had it.
+  void count_others(std::uint64_t count, const segment_view& view) {
+    others_ += view.has_nine_bits() ? 0 : count;
+    raise_way(way_);
   }
   lookup_way way_of(const segment_view& view) const {
     return plain_.may_have(view) ? lookup_way::plain : view.is_near() ? lookup_way::near : lookup_way::any;
@@ -207,10 +216,13 @@ class segment_directory {
   void append(std::uint64_t count, prefix_segment& segment) {
     const segment_view view = view_of(segment);
     places_.insert(places_.end(), count, view);
+    count_others(count, view);
     if (way_ == lookup_way::plain) plain_.append(view);
   }
   void assign(std::uint64_t first, std::uint64_t count, const segment_view& view) {
+    count_others(-count, places_[first]);  // they all were one segment's
     std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(first), count, view);
+    count_others(count, view);
     if (way_ == lookup_way::plain) plain_.assign(first, view);
   }
 
@@ -223,6 +235,7 @@ class segment_directory {
     owned_.swap(other.owned_);
     places_.swap(other.places_);
     std::swap(plain_, other.plain_);
+    std::swap(others_, other.others_);
     std::swap(even_, other.even_);
     std::swap(way_, other.way_);
     std::swap(way_of_digests_, other.way_of_digests_);
@@ -233,6 +246,7 @@ class segment_directory {
     more.reserve(2 * places_.size());
     for (const segment_view& view : places_) more.insert(more.end(), 2, view);
     places_.swap(more);
+    others_ *= 2;
     set_depth(depth_ + 1);
     raise_way(lookup_way::near);  // segments of different depths follow
   }
@@ -242,6 +256,7 @@ class segment_directory {
     depth_ = 0;
     way_ = lookup_way::plain;
     plain_.clear();
+    others_ = 0;
     for (const auto& segment : owned_) depth_ = std::max(depth_, segment->depth());
     set_roots(roots_);
     places_.clear();
@@ -259,13 +274,16 @@ class segment_directory {
 
  public:
   status validate() const {
+    std::uint64_t others = 0;
     for (std::uint64_t at = 0; at < size(); ++at) {
       const segment_view& view = places_[at];
       if (!(segment_view::of(*view.segment, fine_bits()) == view) || way_ < way_of(view) ||
           (way_ == lookup_way::plain && !plain_.has(at, view))) {
         return error{"the directory has an old view of a segment"};
       }
+      others += view.has_nine_bits() ? 0 : 1;
     }
+    if (others != others_) return error{"the directory has counted its segments wrongly"};
     return {};
   }
 
@@ -287,8 +305,9 @@ class segment_directory {
   unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
   std::vector<std::unique_ptr<prefix_segment>> owned_;
   std::vector<segment_view> places_;
-  plain_segments plain_;  // empty unless that is the way
-  bool even_ = true;      // see set_even()
+  plain_segments plain_;      // empty unless that is the way
+  std::uint64_t others_ = 0;  // places of segments without whole slots of nine bits
+  bool even_ = true;          // see set_even()
   lookup_way way_of_digests_ = lookup_way::plain;
   lookup_way way_ = lookup_way::plain;  // of the worst segment, or of a worse one that was there once
 };

@@ -19,7 +19,8 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-struct segment_view {
+// Aligned: what a lookup reads of it is one cache line.
+struct alignas(cache_line_bytes) segment_view {
   const std::uint8_t* headers = nullptr;
   const std::uint8_t* slots = nullptr;   // the first eight bits of each; none: lookups have to ask the segment
   const std::uint32_t* marks = nullptr;  // what elders cover; none: no elders
@@ -32,6 +33,7 @@ struct segment_view {
   std::uint8_t stride = 0;           // bytes of a header
   const std::byte* rests = nullptr;  // the other bits
   prefix_segment* segment = nullptr;
+  const std::uint32_t* covered = nullptr;  // the marks, or as many zeros; none: the segment is too large for that
 
   static segment_view of(prefix_segment& s, unsigned fine_bits) {
     assert(s.place_bits() < fine_bits);
@@ -50,11 +52,16 @@ struct segment_view {
             static_cast<std::uint8_t>(width),
             static_cast<std::uint8_t>(s.table().bytes_of_header()),
             s.table().values().rest_bytes(),
-            &s};
+            &s,
+            s.marks() != nullptr                                      ? s.marks()
+            : (s.cells() - 1) / 64 < elder_list::most_unmarked_blocks ? elder_list::no_marks
+                                                                      : nullptr};
   }
   friend bool operator==(const segment_view&, const segment_view&) = default;
 
   bool is_near() const { return slots != nullptr; }
+  // Whole slots of nine bits: table/nine_bit_lookup.hpp.
+  bool has_nine_bits() const { return is_near() && width == 9 && !is_bare() && covered != nullptr; }
   bool is_plain() const { return is_near() && width >= 9 && marks == nullptr && segment->is_plain(); }
 
   TAMIS_INLINE std::uint64_t cell_of(std::uint64_t place) const { return place >> cell_shift & low_mask(cell_bits); }
