@@ -166,6 +166,14 @@ class evergreen {
     }
     TAMIS_INLINE bool test(const prefix_forest::probe& p) const { return p.view->contains(p.place, p.beyond); }
   };
+  // What a batch makes of an answer that may need the digest's second word.
+  template <class Again>
+  TAMIS_INLINE static bool is_yes(const prefix_forest& forest, segment_view::answer found, Again again) {
+    if (found != segment_view::answer::unsure) [[likely]]
+      return found == segment_view::answer::yes;
+    const prefix_forest::probe whole = forest.probe_for(again());
+    return whole.view->contains(whole.place, whole.beyond);
+  }
   // Where lookups look, of digests whose first word is their fine place: the second one is not even made.
   struct even_probe {
     const segment_view* view;
@@ -183,14 +191,11 @@ class evergreen {
     TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch(p.spot, p.place); }
     template <class Again>
     TAMIS_INLINE bool test(const even_probe& p, Again again) const {
-      const segment_view::answer found = p.view->contains_near(p.spot, p.place);
-      if (found != segment_view::answer::unsure) [[likely]]
-        return found == segment_view::answer::yes;
-      const prefix_forest::probe whole = forest.probe_for(again());
-      return whole.view->contains(whole.place, whole.beyond);
+      return is_yes(forest, p.view->contains_near(p.spot, p.place), again);
     }
   };
-  // Not for single lookups: one more way in their loops made those of plain filters slower.
+  // For batches only: single lookups gain little by it, and one more way in their loop may cost plain filters as much
+  // (docs/filters/evergreen-tuning.md).
   struct nine_bit_view {
     const prefix_forest& forest;
 
@@ -202,11 +207,7 @@ class evergreen {
     TAMIS_INLINE void prefetch(const nine_bit_probe& p) const { p.prefetch(); }
     template <class Again>
     TAMIS_INLINE bool test(const nine_bit_probe& p, Again again) const {
-      const segment_view::answer found = p.contains();
-      if (found != segment_view::answer::unsure) [[likely]]
-        return found == segment_view::answer::yes;
-      const prefix_forest::probe whole = forest.probe_for(again());
-      return whole.view->contains(whole.place, whole.beyond);
+      return is_yes(forest, p.contains(), again);
     }
   };
   // `HasRests`: slots have bits beside the byte that is compared.
