@@ -47,7 +47,9 @@ class reader : public rival {
   }
 
   std::size_t count(key_span keys) override {
-    for (const std::uint64_t key : keys) lab::use_alone(read(places_.first(hash_(key))) + read(places_.second(hash_(key))));
+    lab::for_each_key(keys, [this](std::uint64_t key) {
+      lab::use_alone(read(places_.first(hash_(key))) + read(places_.second(hash_(key))));
+    });
     return keys.size();
   }
   std::size_t insert(key_span keys) override { return keys.size(); }
@@ -79,6 +81,7 @@ class batched_reader final : public reader<Places> {
       probe& p = probes[i % ahead];
       if (i >= ahead) lab::use_alone(this->read(p.first) + this->read(p.second));
       if (i >= keys.size()) continue;
+      prefetch_read(&keys[i], 64 * sizeof(std::uint64_t), 1);
       const digest d = this->hash_(keys[i]);
       p = {this->places_.first(d), this->places_.second(d)};
       prefetch_read(&this->bytes_[p.first]);

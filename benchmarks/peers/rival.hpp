@@ -60,11 +60,11 @@ class single_rival : public rival {
   template <class Single>
   static std::size_t count_each(lab::key_span keys, Single single) {
     std::size_t yes = 0;
-    for (const std::uint64_t key : keys) {
+    lab::for_each_key(keys, [&](std::uint64_t key) {
       const bool answer = single(key);
       lab::use_alone(answer);
       yes += answer;
-    }
+    });
     return yes;
   }
 

@@ -19,15 +19,26 @@ using key_span = std::span<const std::uint64_t>;
 
 inline constexpr std::size_t batch_chunk = 1024;
 
+// Calls `work(key)` for one key after the other, as in a program that has its keys at hand: those 64 further on are asked for.
+// Among the random reads of a filter the processor does not always see that they stand in a row, and then waits for them as
+// long as for the table (single erases of `cuckoo` at 2^24 slots: 31 instead of 19 ns, with the same instructions).
+template <class Work>
+TAMIS_INLINE void for_each_key(key_span keys, Work work) {
+  for (const std::uint64_t& key : keys) {
+    prefetch_read(&key, 64 * sizeof key, 1);
+    work(key);
+  }
+}
+
 // How many keys `single(digest)` says true to.
 template <class Single>
 std::size_t count_singles(key_span keys, const hasher& hash, Single single) {
   std::size_t yes = 0;
-  for (const std::uint64_t key : keys) {
+  for_each_key(keys, [&](std::uint64_t key) {
     const bool answer = single(hash(key));
     use_alone(answer);
     yes += answer;
-  }
+  });
   return yes;
 }
 
@@ -60,7 +71,8 @@ class chunk_hasher {
 
   // Valid until the next call.
   std::span<const digest> operator()(key_span chunk) {
-    for (std::size_t i = 0; i < chunk.size(); ++i) digests_[i] = hash_(chunk[i]);
+    std::size_t done = 0;
+    for_each_key(chunk, [&](std::uint64_t key) { digests_[done++] = hash_(key); });
     return std::span<const digest>(digests_).first(chunk.size());
   }
 

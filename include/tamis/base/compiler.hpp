@@ -2,6 +2,7 @@
 
 // Compiler glue: inlining, prefetching, 128-bit products, and the CPU level that this translation unit is compiled for.
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -50,6 +51,12 @@ TAMIS_INLINE constexpr wide_product multiply_wide(std::uint64_t a, std::uint64_t
 }
 
 TAMIS_INLINE void prefetch_read(const void* address) { __builtin_prefetch(address, 0, 3); }
+// All lines of `bytes` bytes, `offset` behind `address`. Nothing needs to be there: an address that is not in memory is not
+// asked for.
+TAMIS_INLINE void prefetch_read(const void* address, std::size_t offset, std::size_t bytes) {
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(address) + offset;
+  for (std::size_t i = 0; i < bytes; i += cache_line_bytes) prefetch_read(reinterpret_cast<const void*>(first + i));
+}
 TAMIS_INLINE void prefetch_write(const void* address) { __builtin_prefetch(address, 1, 3); }
 
 // The value, in a general register. GCC likes to move two neighbouring words as one vector; if they were stored one by one just
