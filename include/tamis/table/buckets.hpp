@@ -236,20 +236,22 @@ class bucket_access {
 
 namespace detail {
 
-// Out of line, so that their registers are not saved and restored around the more usual widths.
+// Out of line, so that their registers are not saved and restored around the more usual widths. `args` come first, as they came
+// to the filter's own function: with the table and its width before them, the usual widths too began by moving their arguments
+// to where these calls want them.
 template <class Byte, class Use, class... Args>
-TAMIS_NOINLINE auto with_large_width(Byte* bytes, unsigned width, Use use, Args... args) {
+TAMIS_NOINLINE auto with_large_width(Args... args, Byte* bytes, unsigned width, Use use) {
   return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width>>(bytes, width), args...);
 }
 template <class Byte, class Use, class... Args>
-TAMIS_NOINLINE auto with_unusual_width(Byte* bytes, unsigned width, Use use, Args... args) {
+TAMIS_NOINLINE auto with_unusual_width(Args... args, Byte* bytes, unsigned width, Use use) {
   if (width <= most_narrow_bits)
     return use(bucket_access<Byte, slot_lanes<std::uint64_t, dynamic_width>>(bytes, width), args...);
 #if TAMIS_HAS_AVX2
   if (width <= most_spread_bits)
     return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width, most_spread_bits>>(bytes, width), args...);
 #endif
-  return with_large_width(bytes, width, use, args...);
+  return with_large_width<Byte, Use, Args...>(args..., bytes, width, use);
 }
 
 template <unsigned Width, class Byte>
@@ -258,8 +260,8 @@ using usual_access = bucket_access<Byte, slot_lanes<std::uint64_t, Width>>;
 // For a `use` that writes nothing. The compiler is told so, else it would load a filter's fields anew for every lookup of a
 // loop.
 template <class Use, class... Args>
-[[gnu::pure]] TAMIS_NOINLINE auto read_unusual_width(const std::byte* bytes, unsigned width, Use use, Args... args) noexcept {
-  return with_unusual_width(bytes, width, use, args...);
+[[gnu::pure]] TAMIS_NOINLINE auto read_unusual_width(Args... args, const std::byte* bytes, unsigned width, Use use) noexcept {
+  return with_unusual_width<const std::byte, Use, Args...>(args..., bytes, width, use);
 }
 
 // The usual widths as compile-time constants, the others at run time by `unusual`. No more of them: compilers make a jump table
@@ -310,8 +312,7 @@ class buckets {
   // Requires: `use` only reads.
   template <class Use, class... Args>
   TAMIS_INLINE auto read(Use use, Args... args) const {
-    const auto rarely = [](auto... all) { return detail::read_unusual_width(all...); };
-    return detail::with_bucket_access(bytes(), width_, rarely, use, args...);
+    return detail::with_bucket_access(bytes(), width_, read_unusual, use, args...);
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(bytes() + bucket * width_ / 2); }
@@ -336,7 +337,13 @@ class buckets {
   }
 
  private:
-  static constexpr auto unusual = [](auto... all) { return detail::with_unusual_width(all...); };
+  static constexpr auto unusual = []<class Byte, class Use, class... Args>(Byte* bytes, unsigned width, Use use, Args... args) {
+    return detail::with_unusual_width<Byte, Use, Args...>(args..., bytes, width, use);
+  };
+  static constexpr auto read_unusual = []<class Use, class... Args>(const std::byte* bytes, unsigned width, Use use,
+                                                                    Args... args) {
+    return detail::read_unusual_width<Use, Args...>(args..., bytes, width, use);
+  };
   TAMIS_INLINE const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(words_.data()); }
 
   static status check_shape(std::uint64_t count, unsigned width) {
