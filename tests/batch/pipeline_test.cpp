@@ -1,8 +1,13 @@
 #include "tamis/batch/pipeline.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "tamis/filter/bloom.hpp"
@@ -120,6 +125,57 @@ TEST(pipeline, says_which_keys_were_erased) {
   EXPECT_EQ(erase_many(f, test::keys(100), gone), 50u);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(gone[i], i < 50);
   EXPECT_EQ(f.keys(), 0u);
+}
+
+// Memory that ends where nobody may read.
+class edge_of_memory {
+ public:
+  edge_of_memory() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+    void* const mapped = mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    first_ = static_cast<std::byte*>(mapped);
+    mprotect(first_ + page_, page_, PROT_NONE);
+  }
+  ~edge_of_memory() { munmap(first_, 2 * page_); }
+  edge_of_memory(const edge_of_memory&) = delete;
+  edge_of_memory& operator=(const edge_of_memory&) = delete;
+
+  // A copy that ends there.
+  template <class T>
+  std::span<const T> holding(std::span<const T> items) const {
+    std::byte* const start = first_ + page_ - items.size_bytes();
+    std::memcpy(start, items.data(), items.size_bytes());
+    return {reinterpret_cast<const T*>(start), items.size()};
+  }
+
+ private:
+  std::size_t page_;
+  std::byte* first_ = nullptr;
+};
+
+// Keys are asked for ahead, and those beyond the last one too: that must not be a read.
+TYPED_TEST(pipeline, nothing_is_read_behind_the_last_key) {
+  const edge_of_memory edge;
+  const hasher hash = test::test_hash();
+  for (const std::size_t size : {1u, 31u, 32u, 64u, 65u, 96u, 200u}) {
+    TypeParam f = this->make();
+    std::vector<std::uint64_t> numbers(size);
+    std::vector<digest> digests(size);
+    for (std::size_t i = 0; i < size; ++i) numbers[i] = i * 7, digests[i] = hash(numbers[i]);
+    const auto answers = std::make_unique<bool[]>(size);
+    const auto expect_answers = [&] {
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(digests[i])) << i << " of " << size;
+    };
+    contains_many(f, hash, edge.holding(std::span<const std::uint64_t>(numbers)), std::span(answers.get(), size));
+    expect_answers();
+    const std::span<const digest> at_the_edge = edge.holding(std::span<const digest>(digests));
+    EXPECT_EQ(insert_many(f, at_the_edge), std::min<std::size_t>(size, 200));
+    contains_many(f, at_the_edge, std::span(answers.get(), size));
+    expect_answers();
+    if constexpr (erasable<TypeParam>) {
+      EXPECT_EQ(erase_many(f, at_the_edge), size);
+    }
+  }
 }
 
 // An update must see those before it in the same batch: the second copy is refused, the second erase finds nothing.
