@@ -62,7 +62,7 @@ TEST(cuckoo_search, moves_keep_every_fingerprint_in_one_of_its_buckets) {
     for (const std::uint64_t count : {2u, 6u, 30u, 130u, 20000u}) {
       SCOPED_TRACE(testing::Message() << width << " bits, " << count << " buckets");
       random_source random(seed + width * count);
-      for (int round = 0; round < (count > 1000 ? 2 : 40); ++round) {
+      for (int round = 0; round < (count > 1000 ? 2 : 400); ++round) {
         buckets table = buckets::make(count, width).value();
         fill(table, random);
         // One gap in a thousand slots, at least one: chains are long.

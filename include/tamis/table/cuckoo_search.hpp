@@ -11,6 +11,7 @@
 //
 // No bucket occurs twice in a chain, so no move touches a slot that another one has changed.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-// The whole tree, for the few searches that go deeper than two moves.
+// The whole tree, for the few searches that go deeper than three moves.
 class cuckoo_search {
  public:
   // Buckets that a search looks at before it gives up. At a load of 0.95 it needs a dozen; this many lead a little beyond 0.97.
@@ -92,8 +93,10 @@ class cuckoo_search {
 
 namespace detail {
 
-// A level of the tree: Moves fingerprints and the buckets that they could move to. All of them are found before any is looked
-// at, and looked at before any move of the next level is found, so the tree is no wider than it has to be.
+// Moves that are found before any of them is looked at: about as many lines as a processor can wait for at once.
+inline constexpr std::size_t cuckoo_group = 16;
+
+// A level of the tree: Moves fingerprints and the buckets that they could move to.
 template <class Table, std::size_t Moves>
 class cuckoo_level {
  public:
@@ -109,10 +112,10 @@ class cuckoo_level {
     }
   }
 
-  // Does one that leads to an empty slot; the answer is its number, or Moves if there is none.
-  TAMIS_INLINE std::size_t move_one(const Table& table) const {
+  // Does one of a group, from number `first` on, that leads to an empty slot; the answer is its number, or `none`.
+  TAMIS_INLINE std::size_t move_one(const Table& table, std::size_t first) const {
     constexpr std::size_t together = std::size_t{2} * slots_per_bucket;
-    for (std::size_t i = 0; i < Moves; i += together) {
+    for (std::size_t i = first; i < first + std::min(Moves, cuckoo_group); i += together) {
       std::uint32_t empty = 0;
       for (std::size_t j = 0; j < together; j += 2) {
         empty |= bucket_pair<Table>(table, targets_[i + j], targets_[i + j + 1]).empty() << (j * slots_per_bucket);
@@ -123,8 +126,9 @@ class cuckoo_level {
       table.set(targets_[chosen], slot % slots_per_bucket * table.lanes().width(), fingerprints_[chosen]);
       return chosen;
     }
-    return Moves;
+    return none;
   }
+  static constexpr std::size_t none = Moves;
 
   TAMIS_INLINE std::uint64_t target(std::size_t move) const { return targets_[move]; }
   TAMIS_INLINE std::uint64_t fingerprint(std::size_t move) const { return fingerprints_[move]; }
@@ -143,25 +147,44 @@ template <class Table, class Alternate>
 TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
   constexpr std::size_t ones = std::size_t{2} * slots_per_bucket;
   constexpr std::size_t twos = ones * slots_per_bucket;
+  constexpr std::size_t parents = detail::cuckoo_group / slots_per_bucket;  // of a group
+  const auto offset_of = [&table](std::size_t move) {
+    return static_cast<std::uint32_t>(move % slots_per_bucket * table.lanes().width());
+  };
+  const auto expand = [&](auto& level, std::size_t at, const auto& from, std::size_t parent) {
+    for (std::size_t i = 0; i < parents; ++i) level.expand(table, at + i, from.target(parent + i), alternate);
+  };
   // One move. Its target has an empty slot, so it is neither of the two buckets.
   detail::cuckoo_level<Table, ones> one;
   one.expand(table, 0, first, alternate);
   one.expand(table, 1, second, alternate);
-  const auto offset_of = [&table](std::size_t move) {
-    return static_cast<std::uint32_t>(move % slots_per_bucket * table.lanes().width());
-  };
   const auto freed = [&](std::size_t move) {
     return slot_place{move < slots_per_bucket ? first : second, offset_of(move), true};
   };
-  if (const std::size_t moved = one.move_one(table); moved != ones) return freed(moved);
+  if (const std::size_t moved = one.move_one(table, 0); moved != one.none) return freed(moved);
   // Two moves, the second one first. All buckets but the last one are full, and a fingerprint never moves to its own bucket:
   // the three differ.
   detail::cuckoo_level<Table, twos> two;
-  for (std::size_t i = 0; i < ones; ++i) two.expand(table, i, one.target(i), alternate);
-  if (const std::size_t moved = two.move_one(table); moved != twos) {
+  const auto move_before = [&](std::size_t moved) {  // the first move, into the slot that the second has freed
     const std::size_t before = moved / slots_per_bucket;
     table.set(one.target(before), offset_of(moved), one.fingerprint(before));
     return freed(before);
+  };
+  for (std::size_t parent = 0; parent < ones; parent += parents) {
+    expand(two, parent, one, parent);
+    const std::size_t moved = two.move_one(table, parent * slots_per_bucket);
+    if (moved != two.none) return move_before(moved);
+  }
+  // Three moves. If the second leads back to where the first began, the third finds nothing: it is one of the first, and these
+  // have been looked at. So the four differ, too.
+  detail::cuckoo_level<Table, detail::cuckoo_group> three;
+  for (std::size_t parent = 0; parent < twos; parent += parents) {
+    expand(three, 0, two, parent);
+    const std::size_t moved = three.move_one(table, 0);
+    if (moved == three.none) continue;
+    const std::size_t before = parent + moved / slots_per_bucket;
+    table.set(two.target(before), offset_of(moved), two.fingerprint(before));
+    return move_before(before);
   }
   cuckoo_search search;  // its 33 KiB stay uninitialised
   return search.make_room(table, first, second, alternate);
