@@ -138,7 +138,7 @@ TYPED_TEST(adaptive_quotients, no_member_is_lost_when_the_remote_is_not_always_a
   }
 }
 
-// NOTES.md: fill to half, adapt to many negatives, fill on to 0.95: reference code loses members here.
+// Fill to half, adapt to many negatives, fill on to 0.95: reference code loses members here.
 TYPED_TEST(adaptive_quotients, fill_adapt_fill) {
   for (const std::uint64_t negatives_per_slot : {50, 100, 800}) {
     constexpr std::uint64_t capacity = 3890;  // 0.95 · 4096
