@@ -81,7 +81,7 @@ class batched_reader final : public reader<Places> {
       probe& p = probes[i % ahead];
       if (i >= ahead) lab::use_alone(this->read(p.first) + this->read(p.second));
       if (i >= keys.size()) continue;
-      prefetch_read(&keys[i], 64 * sizeof(std::uint64_t), 1);
+      lab::ask_for_later_key(keys[i]);
       const digest d = this->hash_(keys[i]);
       p = {this->places_.first(d), this->places_.second(d)};
       prefetch_read(&this->bytes_[p.first]);
