@@ -2,16 +2,14 @@
 
 #include "benchmarks/split_block.hpp"
 #include "benchmarks/textbook_cuckoo.hpp"
-#include "tamis/batch/pipeline.hpp"
-#include "tamis/filter/acf_cuckooing.hpp"
-#include "tamis/filter/acf_cyclic.hpp"
-#include "tamis/filter/acf_swapping.hpp"
-#include "tamis/filter/ascf.hpp"
-#include "tamis/filter/bloom.hpp"
-#include "tamis/filter/bloom1.hpp"
-#include "tamis/filter/counting_bloom.hpp"
-#include "tamis/filter/cuckoo.hpp"
-#include "tamis/filter/vacuum.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/filters/acf.hpp"
+#include "tamis/filters/ascf.hpp"
+#include "tamis/filters/bloom.hpp"
+#include "tamis/filters/bloom1.hpp"
+#include "tamis/filters/counting_bloom.hpp"
+#include "tamis/filters/cuckoo.hpp"
+#include "tamis/filters/vacuum.hpp"
 
 namespace tamis::benchmarks {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "tamis/base/memory.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
+#include "tamis/detail/hash/place.hpp"
 
 #if TAMIS_HAS_AVX2
 #include <immintrin.h>

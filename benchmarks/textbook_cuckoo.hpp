@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/hash/place.hpp"
 
 namespace tamis::benchmarks {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tamis/bits/word.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/bits/word.hpp"
+#include "tamis/detail/hash/place.hpp"
 
 namespace tamis::benchmarks {
 

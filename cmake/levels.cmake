@@ -1,11 +1,11 @@
-# Compiles every filter of src/any/filters.def once per CPU level.
+# Compiles every filter of src/filters.def once per CPU level.
 #
 # Code of another level than the library's own must not leak: an inline function of the standard library that was compiled with AVX2
 # in one file could be the copy that the linker keeps for all. So the objects of a level are joined into one, in which every symbol but
 # the entry functions is made local. tests/levels checks that this worked.
 
-file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def tamis_filter_lines REGEX "^TAMIS_(FILTER|WIDE)\\(")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/any/filters.def)
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/filters.def tamis_filter_lines REGEX "^TAMIS_(FILTER|WIDE)\\(")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/filters.def)
 
 set(TAMIS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mpopcnt)
 set(TAMIS_AVX512_FLAGS ${TAMIS_AVX2_FLAGS} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512bitalg)
@@ -14,10 +14,11 @@ set(TAMIS_AVX512_FLAGS ${TAMIS_AVX2_FLAGS} -mavx512f -mavx512bw -mavx512dq -mavx
 function(tamis_generate_models level kinds out)
   set(sources)
   foreach(line IN LISTS tamis_filter_lines)
-    if(line MATCHES "^TAMIS_(${kinds})\\(([a-z0-9_]+)\\)")
+    if(line MATCHES "^TAMIS_(${kinds})\\(([a-z0-9_]+), ([a-z0-9_]+)\\)")
       set(filter ${CMAKE_MATCH_2})
+      set(header ${CMAKE_MATCH_3})
       set(source ${CMAKE_CURRENT_BINARY_DIR}/models/${level}_${filter}.cpp)
-      configure_file(${CMAKE_CURRENT_SOURCE_DIR}/src/any/model.cpp.in ${source} @ONLY)
+      configure_file(${CMAKE_CURRENT_SOURCE_DIR}/src/model.cpp.in ${source} @ONLY)
       list(APPEND sources ${source})
     endif()
   endforeach()
@@ -25,7 +26,7 @@ function(tamis_generate_models level kinds out)
 endfunction()
 
 # All models begin with the same headers, which take a third of the time to compile one.
-set(TAMIS_MODEL_HEADERS <string> <vector> <cmath> <algorithm> ${CMAKE_CURRENT_SOURCE_DIR}/include/tamis/any/model.hpp)
+set(TAMIS_MODEL_HEADERS <string> <vector> <cmath> <algorithm> ${CMAKE_CURRENT_SOURCE_DIR}/include/tamis/detail/any/model.hpp)
 
 function(tamis_add_level target level kinds)
   tamis_generate_models(${level} "${kinds}" sources)

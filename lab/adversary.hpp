@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tamis/any/any_filter.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/any_filter.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 

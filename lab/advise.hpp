@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "lab/advise/query_sample.hpp"
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 

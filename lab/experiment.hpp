@@ -14,8 +14,8 @@
 #include "lab/reproduce/chart.hpp"
 #include "lab/reproduce/table.hpp"
 #include "lab/reproduce/verdict.hpp"
-#include "tamis/base/random.hpp"
-#include "tamis/base/status.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::lab {
 

@@ -5,7 +5,7 @@
 #include "lab/measure/keys.hpp"
 #include "lab/measure/limits.hpp"
 #include "lab/measure/loops.hpp"
-#include "tamis/math/binomial.hpp"
+#include "tamis/detail/math/binomial.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "lab/measure/timing.hpp"
-#include "tamis/any/registry.hpp"
-#include "tamis/filter/params.hpp"
+#include "tamis/params.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "lab/workload/kinds.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 namespace {

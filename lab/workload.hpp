@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/base/status.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::lab {
 

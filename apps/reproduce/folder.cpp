@@ -17,9 +17,9 @@
 #include "lab/measure.hpp"
 #include "output.hpp"
 #include "revision.hpp"
-#include "tamis/base/cpu.hpp"
-#include "tamis/hash/hasher.hpp"
-#include "tamis/io/file.hpp"
+#include "tamis/cpu.hpp"
+#include "tamis/detail/io/file.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "numbers.hpp"
 #include "table.hpp"
-#include "tamis/base/cpu.hpp"
-#include "tamis/base/memory.hpp"
+#include "tamis/cpu.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "failure.hpp"
 #include "filter_file.hpp"
 #include "numbers.hpp"
-#include "tamis/base/memory.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "slow_side.hpp"
-#include "tamis/base/compiler.hpp"
-#include "tamis/base/digest.hpp"
+#include "tamis/detail/base/compiler.hpp"
+#include "tamis/digest.hpp"
 
 namespace tamis::cli {
 

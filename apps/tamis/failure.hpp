@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tamis/base/status.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::cli {
 

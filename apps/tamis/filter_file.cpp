@@ -14,8 +14,8 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
-#include "tamis/any/registry.hpp"
-#include "tamis/io/file.hpp"
+#include "tamis/detail/io/file.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::cli {
 namespace {

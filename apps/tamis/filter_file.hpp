@@ -8,7 +8,7 @@
 
 #include "filter_flags.hpp"
 #include "json_target.hpp"
-#include "tamis/any/any_filter.hpp"
+#include "tamis/any_filter.hpp"
 
 namespace tamis::cli {
 

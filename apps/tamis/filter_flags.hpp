@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::cli {
 

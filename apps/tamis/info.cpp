@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "filter_file.hpp"
 #include "numbers.hpp"
-#include "tamis/base/memory.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
 #include "terminal.hpp"
 
 namespace tamis::cli {

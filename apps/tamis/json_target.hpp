@@ -9,7 +9,7 @@
 #include <string>
 
 #include "output.hpp"
-#include "tamis/io/file.hpp"
+#include "tamis/detail/io/file.hpp"
 
 namespace tamis::cli {
 

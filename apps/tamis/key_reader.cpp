@@ -11,7 +11,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
-#include "tamis/base/memory.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
 #include "terminal.hpp"
 
 namespace tamis::cli {
@@ -23,7 +23,7 @@ constexpr std::size_t longest_key_bytes = std::size_t{256} << 20;  // a file wit
 }  // namespace
 
 // A file or a pipe, to its end.
-class raw_bytes final : public lab::input {
+class raw_bytes final : public readers::input {
  public:
   explicit raw_bytes(int descriptor) : descriptor_(descriptor) {}
   raw_bytes(raw_bytes&&) = delete;
@@ -77,7 +77,7 @@ key_reader::key_reader(const std::string& path, const key_style& style)
   if (descriptor < 0) fail(name_, std::string("cannot open: ") + std::strerror(errno));
   auto raw = std::make_unique<raw_bytes>(descriptor);
   raw_ = raw.get();
-  keys_in_ = std::make_unique<lab::key_input>(std::move(raw), separator_, style.format());
+  keys_in_ = std::make_unique<readers::key_input>(std::move(raw), separator_, style.format());
   struct stat info {};
   const bool known = ::fstat(descriptor, &info) == 0;
   if (known && S_ISDIR(info.st_mode)) fail(name_, "is a directory");
@@ -140,8 +140,8 @@ void key_reader::refill() {
 
 // Packets that are no ordinary key are not passed over in silence.
 void key_reader::tell_packets() const {
-  using lab::packet_kind;
-  const lab::packet_counts& packets = keys_in_->packets();
+  using readers::packet_kind;
+  const readers::packet_counts& packets = keys_in_->packets();
   const auto list = [&](std::initializer_list<std::pair<packet_kind, const char*>> kinds) {
     std::string text;
     for (const auto& [kind, name] : kinds) {

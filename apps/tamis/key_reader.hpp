@@ -2,7 +2,7 @@
 
 // Keys from a file or standard input, one per line or NUL-separated, in batches. Bytes are kept as they are: the carriage
 // return of a DOS file belongs to the key, an empty line is the empty key, and the last line needs no line end. Memory depends
-// on the longest key, not on the file. Compressed files and captures of packets are read too: lab/readers/key_input.hpp.
+// on the longest key, not on the file. Compressed files and captures of packets are read too: readers/key_input.hpp.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/readers/key_input.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "readers/key_input.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::cli {
 
@@ -27,7 +27,7 @@ struct key_style {
 
   void add_to(CLI::App& command);
   char separator() const { return nul ? '\0' : '\n'; }
-  lab::key_format format() const { return plain ? lab::key_format::plain : lab::key_format::detected; }
+  readers::key_format format() const { return plain ? readers::key_format::plain : readers::key_format::detected; }
 };
 
 // The flags of a command that reads keys: [KEYS] and their style.
@@ -64,7 +64,7 @@ class key_reader {
   char separator_;
   std::optional<std::uint64_t> total_;
   const raw_bytes* raw_;  // below keys_in_
-  std::unique_ptr<lab::key_input> keys_in_;
+  std::unique_ptr<readers::key_input> keys_in_;
   std::vector<char> buffer_;
   std::size_t position_ = 0;  // of the next key
   std::size_t scanned_ = 0;   // no separator between position_ and here

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "digest_store.hpp"
-#include "tamis/any/any_filter.hpp"
+#include "tamis/any_filter.hpp"
 
 namespace tamis::cli {
 

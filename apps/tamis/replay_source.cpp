@@ -10,7 +10,7 @@
 #include "lab/workload.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "key_reader.hpp"
-#include "tamis/base/digest.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/digest.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::cli {
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "tamis/base/digest.hpp"
-#include "tamis/filter/params.hpp"
+#include "tamis/digest.hpp"
+#include "tamis/params.hpp"
 
 namespace tamis::cli {
 

@@ -19,12 +19,12 @@
 
 #include "benchmarks/textbook_quotient.hpp"
 #include "lab/measure/timing.hpp"
-#include "tamis/base/random.hpp"
-#include "tamis/batch/pipeline.hpp"
-#include "tamis/filter/exaf.hpp"
-#include "tamis/filter/rsqf.hpp"
-#include "tamis/filter/taf.hpp"
-#include "tamis/filter/utaf.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/filters/exaf.hpp"
+#include "tamis/filters/rsqf.hpp"
+#include "tamis/filters/taf.hpp"
+#include "tamis/filters/utaf.hpp"
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>

@@ -4,7 +4,7 @@
 
 #include "lab/measure.hpp"
 #include "lab/measure/keys.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::benchmarks {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "benchmarks/peers/groups.hpp"
-#include "tamis/base/memory.hpp"
-#include "tamis/hash/hasher.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
+#include "tamis/detail/hash/place.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::benchmarks {
 namespace {

@@ -1,11 +1,11 @@
 #include "benchmarks/peers/groups.hpp"
-#include "tamis/batch/pipeline.hpp"
-#include "tamis/filter/ascf.hpp"
-#include "tamis/filter/cuckoo.hpp"
-#include "tamis/filter/evergreen.hpp"
-#include "tamis/filter/exaf.hpp"
-#include "tamis/filter/rsqf.hpp"
-#include "tamis/filter/taf.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/filters/ascf.hpp"
+#include "tamis/filters/cuckoo.hpp"
+#include "tamis/filters/evergreen.hpp"
+#include "tamis/filters/exaf.hpp"
+#include "tamis/filters/rsqf.hpp"
+#include "tamis/filters/taf.hpp"
 
 namespace tamis::benchmarks {
 namespace {

@@ -22,7 +22,7 @@
 #define calloc tamis::benchmarks::huge_calloc
 
 // clang-format off
-#include "murmur3.c"
-#include "bit_util.c"
 #include "arcd.c"
+#include "bit_util.c"
+#include "murmur3.c"
 // clang-format on

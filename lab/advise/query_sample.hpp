@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "tamis/base/digest.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/digest.hpp"
 
 namespace tamis::lab {
 

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <unordered_map>
 
-#include "tamis/remote/memory_remote.hpp"
+#include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
 namespace {

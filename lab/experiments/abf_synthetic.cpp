@@ -2,7 +2,7 @@
 //
 // N = 8M or 12M keys are in; A = N, 2N, … 10N others are asked for, 10·A lookups of one of them at random; M = 1024 words of 64
 // bits, S = 2, k = 3, 4, 5. Columns: simulated rates of bloom1 and of abf with the paper's blind switch and with Algorithm 3,
-// equations 3 to 10 as printed, and the refined model (math/abf.hpp).
+// equations 3 to 10 as printed, and the refined model (detail/math/abf.hpp).
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/abf_filters.hpp"
-#include "tamis/hash/hasher.hpp"
-#include "tamis/math/abf.hpp"
+#include "tamis/detail/math/abf.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "lab/readers/key_input.hpp"
 #include "lab/workload.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "readers/key_input.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::lab {
 namespace {

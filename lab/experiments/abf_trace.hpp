@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lab/experiment.hpp"
-#include "tamis/base/digest.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/digest.hpp"
 
 namespace tamis::lab {
 

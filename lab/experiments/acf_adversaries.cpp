@@ -10,9 +10,9 @@
 
 #include "lab/adversary.hpp"
 #include "lab/experiment.hpp"
-#include "tamis/any/registry.hpp"
-#include "tamis/math/acf.hpp"
-#include "tamis/remote/memory_remote.hpp"
+#include "tamis/detail/math/acf.hpp"
+#include "tamis/memory_remote.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 namespace {

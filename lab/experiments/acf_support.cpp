@@ -10,7 +10,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_filters.hpp"
-#include "tamis/math/acf.hpp"
+#include "tamis/detail/math/acf.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "lab/experiments/abf_trace.hpp"
 #include "lab/experiments/acf_filters.hpp"
-#include "tamis/hash/bit_stream.hpp"
+#include "tamis/detail/hash/bit_stream.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lab/experiment.hpp"
-#include "tamis/any/registry.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any/any_filter.hpp"
-#include "tamis/remote/memory_remote.hpp"
+#include "tamis/any_filter.hpp"
+#include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
 

@@ -7,7 +7,7 @@
 
 #include "lab/experiments/evergreen_common.hpp"
 #include "lab/workload.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/asked_filter.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 

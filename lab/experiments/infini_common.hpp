@@ -11,7 +11,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/measure/timing.hpp"
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 

@@ -4,8 +4,8 @@
 // equation 5.
 
 #include "lab/experiments/infini_common.hpp"
-#include "tamis/math/chain.hpp"
-#include "tamis/math/growth.hpp"
+#include "tamis/detail/math/chain.hpp"
+#include "tamis/detail/math/growth.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -3,8 +3,8 @@
 // geometric chaining with growing memory, which is decreasing rates. Models: equations 5 and 10, section 3.
 
 #include "lab/experiments/infini_common.hpp"
-#include "tamis/math/chain.hpp"
-#include "tamis/math/growth.hpp"
+#include "tamis/detail/math/chain.hpp"
+#include "tamis/detail/math/growth.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -3,7 +3,7 @@
 // on.
 
 #include "lab/experiments/infini_common.hpp"
-#include "tamis/math/growth.hpp"
+#include "tamis/detail/math/growth.hpp"
 
 namespace tamis::lab {
 namespace {

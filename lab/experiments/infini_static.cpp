@@ -3,9 +3,9 @@
 // a filter that grows: `infini` begins with 16 bits per key, `infini/slots` with slots of 16 bits. Several points per doubling.
 
 #include "lab/experiments/infini_common.hpp"
-#include "tamis/math/bloom.hpp"
-#include "tamis/math/growth.hpp"
-#include "tamis/math/quotient.hpp"
+#include "tamis/detail/math/bloom.hpp"
+#include "tamis/detail/math/growth.hpp"
+#include "tamis/detail/math/quotient.hpp"
 
 namespace tamis::lab {
 namespace {

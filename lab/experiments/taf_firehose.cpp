@@ -6,7 +6,7 @@
 
 #include "lab/experiments/taf_common.hpp"
 #include "lab/workload.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::lab {
 namespace {

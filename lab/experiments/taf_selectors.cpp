@@ -6,9 +6,9 @@
 #include <span>
 
 #include "lab/experiments/taf_common.hpp"
-#include "tamis/bits/coder_selector.hpp"
-#include "tamis/filter/utaf.hpp"
-#include "tamis/math/quotient.hpp"
+#include "tamis/detail/math/quotient.hpp"
+#include "tamis/detail/telescoping/code/selector_model.hpp"
+#include "tamis/filters/utaf.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "lab/experiment.hpp"
 #include "lab/workload.hpp"
-#include "tamis/any/any_filter.hpp"
-#include "tamis/remote/memory_remote.hpp"
+#include "tamis/any_filter.hpp"
+#include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
 namespace {

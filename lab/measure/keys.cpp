@@ -1,6 +1,6 @@
 #include "lab/measure/keys.hpp"
 
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 

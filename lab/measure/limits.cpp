@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "lab/measure/timing.hpp"
-#include "tamis/base/random.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/detail/hash/place.hpp"
 
 namespace tamis::lab {
 namespace {
@@ -27,7 +27,7 @@ double line_reads::prefetched_ns(std::size_t reads) const {
   const std::uint64_t* words = table_.data();
   constexpr std::size_t group = 32;
   const auto line = [=](std::size_t i) { return words + reduce(mix64(i), lines) * words_per_line; };
-  // Two groups under way, as in batch/pipeline.hpp, but with nothing to do for a line except to add one word of it.
+  // Two groups under way, as in batch.hpp, but with nothing to do for a line except to add one word of it.
   const std::uint64_t* waiting[2][group];
   std::uint64_t sum = 0;
   return ns_per_operation(reads, [&] {

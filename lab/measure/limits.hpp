@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "tamis/base/memory.hpp"
-#include "tamis/base/status.hpp"
+#include "tamis/detail/base/zeroed_array.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::lab {
 

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "lab/measure/timing.hpp"
-#include "tamis/base/digest.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/digest.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::lab {
 

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <vector>
 
-#include "tamis/base/compiler.hpp"
+#include "tamis/detail/base/compiler.hpp"
 
 namespace tamis::lab {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tamis/base/status.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::lab {
 

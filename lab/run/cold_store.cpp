@@ -16,7 +16,7 @@
 #include <iostream>
 
 #include "lab/measure/timing.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
 

@@ -23,7 +23,7 @@
 #include "lab/workload/kinds.hpp"
 #include "lab/workload/samplers.hpp"
 #include "lab/workload/scattered_keys.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lab/workload.hpp"
-#include "tamis/base/status.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis::lab {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "lab/packet_text.hpp"
-#include "tamis/base/random.hpp"
+#include "readers/packet_text.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 
@@ -37,10 +37,10 @@ class packet_tuples {
   // `1.2.3.4:5 > 6.7.8.9:10 tcp`
   void append_text(std::uint64_t flow, std::string& out) const {
     const packet_tuple t = (*this)(flow);
-    append_ipv4(t.source_address, out);
-    append_decimal(t.source_port, out.append(":"));
-    append_ipv4(t.destination_address, out.append(" > "));
-    append_decimal(t.destination_port, out.append(":"));
+    readers::append_ipv4(t.source_address, out);
+    readers::append_decimal(t.source_port, out.append(":"));
+    readers::append_ipv4(t.destination_address, out.append(" > "));
+    readers::append_decimal(t.destination_port, out.append(":"));
     out.append(t.protocol == 6 ? " tcp" : " udp");
   }
 

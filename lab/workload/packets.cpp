@@ -13,7 +13,7 @@
 #include "lab/workload/kinds.hpp"
 #include "lab/workload/packet_tuple.hpp"
 #include "lab/workload/samplers.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 namespace {

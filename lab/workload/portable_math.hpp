@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "tamis/base/compiler.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/compiler.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab::portable {
 

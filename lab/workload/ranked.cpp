@@ -2,7 +2,7 @@
 
 #include "lab/workload/kinds.hpp"
 #include "lab/workload/samplers.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 namespace {

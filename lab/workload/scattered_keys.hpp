@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
 

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis {
 namespace {

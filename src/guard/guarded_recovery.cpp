@@ -6,7 +6,7 @@
 #include <random>
 
 #include "guarded_parts.hpp"
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis {
 namespace {

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <memory>
 
-#include "tamis/base/digest.hpp"
-#include "tamis/base/random.hpp"
-#include "tamis/hash/place.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/detail/hash/place.hpp"
+#include "tamis/digest.hpp"
 
 namespace tamis {
 

@@ -8,8 +8,8 @@
 #include <iomanip>
 #include <sstream>
 
-#include "tamis/io/file.hpp"
-#include "tamis/io/frame.hpp"
+#include "tamis/detail/io/file.hpp"
+#include "tamis/detail/io/frame.hpp"
 
 namespace tamis {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/io/archive.hpp"
 #include "tamis/guard/options.hpp"
 #include "tamis/guard/store.hpp"
-#include "tamis/io/archive.hpp"
 
 namespace tamis {
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <shared_mutex>
 
-#include "tamis/any/any_filter.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/any_filter.hpp"
+#include "tamis/detail/base/random.hpp"
 #include "tamis/guard/store.hpp"
 
 namespace tamis {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "tamis/base/random.hpp"
-#include "tamis/batch/pipeline.hpp"
-#include "tamis/filter/ascf.hpp"
-#include "tamis/filter/cuckoo.hpp"
-#include "tamis/filter/vacuum.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/filters/ascf.hpp"
+#include "tamis/filters/cuckoo.hpp"
+#include "tamis/filters/vacuum.hpp"
 
 namespace tamis::test {
 namespace {
@@ -145,13 +145,13 @@ TYPED_TEST(eights, large_tables) {
 
 #if TAMIS_HAS_AVX512
 
-TEST(eight_words, places_are_those_of_one_word) {
+TEST(u64x8, places_are_those_of_one_word) {
   random_source random(seed);
   for (int round = 0; round < 10000; ++round) {
     std::uint64_t fractions[keys_at_once];
     for (std::uint64_t& fraction : fractions) fraction = round % 10 == 0 ? ~random.below(3) : random();
     const std::uint64_t places = round % 7 == 0 ? ~random.below(3) : random() >> random.below(64);
-    const eight_words reduced = reduce_eight(load_eight(fractions), places);
+    const u64x8 reduced = reduce_eight(load_eight(fractions), places);
     const eight_wide_products products = multiply_eight_wide(load_eight(fractions), places);
     for (std::size_t i = 0; i < keys_at_once; ++i) {
       const wide_product expected = multiply_wide(fractions[i], places);

@@ -1,5 +1,3 @@
-#include "tamis/batch/pipeline.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,16 +8,17 @@
 #include <new>
 #include <string>
 
-#include "tamis/filter/bloom.hpp"
-#include "tamis/filter/bloom1.hpp"
-#include "tamis/filter/counting_bloom.hpp"
-#include "tamis/filter/evergreen.hpp"
-#include "tamis/filter/exaf.hpp"
-#include "tamis/filter/taf.hpp"
-#include "tamis/filter/utaf.hpp"
-#include "tamis/remote/memory_remote.hpp"
-#include "tests/any/toy_filter.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/filters/bloom.hpp"
+#include "tamis/filters/bloom1.hpp"
+#include "tamis/filters/counting_bloom.hpp"
+#include "tamis/filters/evergreen.hpp"
+#include "tamis/filters/exaf.hpp"
+#include "tamis/filters/taf.hpp"
+#include "tamis/filters/utaf.hpp"
+#include "tamis/memory_remote.hpp"
 #include "tests/support/keys.hpp"
+#include "tests/support/toy_filter.hpp"
 
 namespace tamis {
 namespace {

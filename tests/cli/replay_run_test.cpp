@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "tamis/any/model.hpp"
+#include "tamis/detail/any/model.hpp"
 
 namespace {
 

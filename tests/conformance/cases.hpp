@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 #include "tests/support/bounds.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/keys.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "tests/any/toy_filter.hpp"
+#include "tests/support/toy_filter.hpp"
 
 namespace tamis::test {
 namespace {

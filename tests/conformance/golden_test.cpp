@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tamis/io/file.hpp"
+#include "tamis/detail/io/file.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/support/remote.hpp"
 

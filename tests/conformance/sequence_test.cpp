@@ -172,7 +172,7 @@ class checked_filter {
       RC_ASSERT(f_.save_bytes() == before);
     }
   }
-  // The exception that filter/concepts.hpp names.
+  // The exception that concepts.hpp names.
   bool switches_blindly() const {
     const option_list settings = f_.settings();
     return std::count(settings.begin(), settings.end(), option_list::value_type("switch", "blind")) != 0;

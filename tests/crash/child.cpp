@@ -10,10 +10,10 @@
 
 #include <cstdlib>
 
-#include "tamis/any/registry.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
-#include "tests/any/toy_filter.hpp"
+#include "tamis/registry.hpp"
+#include "tests/support/toy_filter.hpp"
 #include "workload.hpp"
 
 namespace tamis::crash {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 namespace tamis::crash {
 namespace {

@@ -12,10 +12,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "tamis/any/registry.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
-#include "tests/any/toy_filter.hpp"
+#include "tamis/registry.hpp"
+#include "tests/support/toy_filter.hpp"
 
 namespace tamis::crash {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "harness.hpp"
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::crash {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 #include "tamis/guard/options.hpp"
 
 namespace tamis::crash {

@@ -108,9 +108,9 @@ TEST(refusals, snapshots_need_a_place) {
 
 TEST(refusals, a_directory_that_is_not_ours) {
   const temporary_directory directory;
-  std::ofstream(directory / "letter.txt") << "dear diary";
-  EXPECT_TRUE(refused(rocksdb_store::open(directory.path().string()), "letter.txt"));
-  EXPECT_TRUE(refused(rocksdb_store::open(directory / "letter.txt"), "not a directory"));
+  std::ofstream(directory / "symbol.txt") << "dear diary";
+  EXPECT_TRUE(refused(rocksdb_store::open(directory.path().string()), "symbol.txt"));
+  EXPECT_TRUE(refused(rocksdb_store::open(directory / "symbol.txt"), "not a directory"));
 }
 
 TEST(refusals, a_directory_that_cannot_be_made) {

@@ -9,13 +9,13 @@
 #include <ostream>
 #include <string>
 
-#include "tamis/any/registry.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/memory_store.hpp"
-#include "tests/any/toy_filter.hpp"
+#include "tamis/registry.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/toy_filter.hpp"
 
 namespace tamis::test {
 

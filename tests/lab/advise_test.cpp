@@ -9,7 +9,7 @@
 
 #include "lab/advise/trial.hpp"
 #include "lab/workload.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/hasher.hpp"
 
 namespace {
 

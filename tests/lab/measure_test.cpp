@@ -8,7 +8,7 @@
 #include "lab/measure/keys.hpp"
 #include "lab/measure/limits.hpp"
 #include "lab/measure/loops.hpp"
-#include "tamis/any/model.hpp"
+#include "tamis/detail/any/model.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "lab/reproduce/chart.hpp"
 #include "lab/reproduce/scale.hpp"
-#include "tamis/any/registry.hpp"
+#include "tamis/registry.hpp"
 
 namespace tamis::lab {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "lab/workload/portable_math.hpp"
 #include "lab/workload/samplers.hpp"
-#include "tamis/base/random.hpp"
+#include "tamis/detail/base/random.hpp"
 
 // Statistical bounds are derived, with a fail chance below 1e-9 for a fresh seed; the seed is fixed and printed with every
 // failure.

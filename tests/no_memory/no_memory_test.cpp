@@ -6,9 +6,9 @@
 #include <limits>
 #include <new>
 
-#include "tamis/any/any_filter.hpp"
-#include "tamis/any/registry.hpp"
-#include "tamis/remote/memory_remote.hpp"
+#include "tamis/any_filter.hpp"
+#include "tamis/memory_remote.hpp"
+#include "tamis/registry.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/keys.hpp"
 
@@ -128,7 +128,7 @@ TEST(no_memory_where_segments_are_plain, loses_nothing) {
 }
 
 // So small fingerprints that blocks are reset.
-TEST(no_memory_where_letters_are_many, loses_nothing) {
+TEST(no_memory_where_symbols_are_many, loses_nothing) {
   for (const char* id : {"taf", "utaf", "exaf"}) check_all({.capacity = 210, .fpr = 0.5, .options = {{"remainder", "2"}}}, id);
 }
 

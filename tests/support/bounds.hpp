@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tamis/math/binomial.hpp"
+#include "tamis/detail/math/binomial.hpp"
 
 namespace tamis::test {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tamis/io/checksum.hpp"
+#include "tamis/detail/io/checksum.hpp"
 
 namespace tamis::test {
 

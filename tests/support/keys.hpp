@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tamis/hash/hasher.hpp"
+#include "tamis/hasher.hpp"
 
 namespace tamis::test {
 

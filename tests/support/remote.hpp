@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <set>
 
-#include "tamis/base/digest.hpp"
+#include "tamis/digest.hpp"
 
 namespace tamis::test {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/base/random.hpp"
-#include "tamis/batch/pipeline.hpp"
-#include "tamis/filter/infini.hpp"
+#include "tamis/batch.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/filters/infini.hpp"
 #include "tests/support/keys.hpp"
 
 namespace tamis::test {

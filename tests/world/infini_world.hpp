@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/base/random.hpp"
-#include "tamis/filter/infini.hpp"
-#include "tamis/filter/prefix_pairing.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/detail/growing/match_prefixes.hpp"
+#include "tamis/filters/infini.hpp"
 #include "tests/support/remote.hpp"
 
 namespace tamis::test {
@@ -47,7 +47,7 @@ inline std::optional<std::string> broken_invariant(const infini& f, const multis
     std::sort(prefixes.begin(), prefixes.end(), [](const stream_prefix& a, const stream_prefix& b) {
       return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
     });
-    if (pair_longest_first(prefixes, all).keys_left != 0) return "keys cannot be paired with entries";
+    if (match_longest_first(prefixes, all).keys_left != 0) return "keys cannot be paired with entries";
   }
   if (const status sound = f.validate(); !sound.ok()) return sound.message();
   return std::nullopt;

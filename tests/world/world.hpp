@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/base/random.hpp"
-#include "tamis/filter/evergreen.hpp"
+#include "tamis/detail/base/random.hpp"
+#include "tamis/filters/evergreen.hpp"
 #include "tests/support/remote.hpp"
 
 namespace tamis::test {
@@ -38,7 +38,7 @@ inline std::optional<std::string> broken_invariant(const evergreen& f, const mul
     all_entries += entries.size();
     const std::vector<uint128>& keys = streams[at];
     if (!std::is_sorted(keys.begin(), keys.end())) unpaired = "streams are not in the order of digests";
-    if (pair_longest_first(entries, keys).keys_left != 0) unpaired = "keys cannot be paired with entries";
+    if (match_longest_first(entries, keys).keys_left != 0) unpaired = "keys cannot be paired with entries";
   });
   if (unpaired) return unpaired;
   const std::string numbers =

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/filter/concepts.hpp"
+#include "tamis/concepts.hpp"
 #include "tamis/guard/options.hpp"
 #include "tamis/guard/store.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "tamis/filter/params.hpp"
-#include "tamis/hash/hasher.hpp"
+#include "tamis/hasher.hpp"
+#include "tamis/params.hpp"
 
 namespace tamis {
 

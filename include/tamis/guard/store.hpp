@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/base/digest.hpp"
-#include "tamis/base/status.hpp"
+#include "tamis/digest.hpp"
+#include "tamis/result.hpp"
 
 namespace tamis {
 

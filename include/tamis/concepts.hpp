@@ -1,0 +1,121 @@
+#pragma once
+
+// What a filter is, and what some of them can do besides. A capability is not declared anywhere: a type that has the operation
+// has the capability, and everything outside (registry, command line, tests, benchmark) follows from these concepts.
+//
+// Contracts, for every filter:
+//   contains  true for every digest that was inserted and not erased since; changes nothing; safe for many readers at once
+//   insert    `inserted`, or `full` with nothing changed
+//   erase     the caller promises that the key is in; one copy goes, every other key stays; `absent` if it certainly is not in
+//   count     at least the number of copies that are in
+//   adapt     after a "maybe" that was wrong; never makes a stored key disappear. What is not `fixed` has changed nothing, with
+//             one exception that has to be asked for: the blind switch of abf changes a word and then sees
+//             (evergreen may have grown before it finds that an insert or adapt must fail: its bytes differ then, but no key
+//             was lost or added, and nothing is accepted that was not before)
+//   rejuvenate  after a "maybe" that was right; the caller promises that the key is in. No key disappears, and no digest is
+//             accepted that was not before
+//   merge     afterwards everything that was in either is in this one; an error, and no change, if the two do not fit together.
+//             Requires: both were filled through the same hasher (any_filter checks that)
+//   expected_fpr   the rate that the present content gives, not the one that was asked for
+
+#include <concepts>
+#include <cstdint>
+
+#include "tamis/digest.hpp"
+#include "tamis/params.hpp"
+#include "tamis/remote.hpp"
+#include "tamis/result.hpp"
+
+namespace tamis {
+
+enum class insert_result { inserted, full };
+enum class erase_result { erased, absent };
+enum class adapt_result { fixed, unfixable, is_member, not_positive };
+
+template <class F>
+concept filter = std::movable<F> && requires(F f, const F c, const filter_params& params, digest d) {
+  { F::info } -> std::convertible_to<const filter_info&>;
+  { F::create(params) } -> std::same_as<result<F>>;
+  { f.insert(d) } -> std::same_as<insert_result>;
+  { c.contains(d) } -> std::same_as<bool>;
+  { c.keys() } -> std::same_as<std::uint64_t>;
+  { c.capacity() } -> std::same_as<std::uint64_t>;
+  { c.expected_fpr() } -> std::same_as<double>;
+  { c.bits() } -> std::same_as<memory_bits>;
+  { c.settings() } -> std::same_as<option_list>;  // the options in force, chosen ones included
+};
+
+template <class F>
+concept erasable = filter<F> && requires(F f, digest d) {
+  { f.erase(d) } -> std::same_as<erase_result>;
+};
+
+// Updates that do better with a remote at hand: what they would refuse, or do only in part, they do. The remote holds every key
+// of the filter; whether it already holds a digest that is being inserted, or still holds one that is being erased, is left
+// open.
+template <class F>
+concept insertable_with_remote = filter<F> && requires(F f, digest d, remote_ref stored) {
+  { f.insert(d, stored) } -> std::same_as<insert_result>;
+};
+template <class F>
+concept erasable_with_remote = erasable<F> && requires(F f, digest d, remote_ref stored) {
+  { f.erase(d, stored) } -> std::same_as<erase_result>;
+};
+
+template <class F>
+concept counting = filter<F> && requires(const F c, digest d) {
+  { c.count(d) } -> std::same_as<std::uint64_t>;
+};
+
+// Adapts by asking a remote for the digests that are really stored, ...
+template <class F>
+concept adaptive_with_remote = filter<F> && requires(F f, digest d, remote_ref stored) {
+  { f.adapt(d, stored) } -> std::same_as<adapt_result>;
+};
+
+// ... or out of slow memory of its own (a mirror, shadows).
+template <class F>
+concept adaptive_alone = filter<F> && requires(F f, digest d) {
+  { f.adapt(d) } -> std::same_as<adapt_result>;
+};
+
+template <class F>
+concept adaptive = adaptive_with_remote<F> || adaptive_alone<F>;
+
+template <class F>
+concept expandable = filter<F> && requires(F f) {
+  { f.expand() } -> std::same_as<status>;
+};
+
+// After a true positive, the entry that answered for the key can be made as good as a new one.  Requires: the key is in.
+template <class F>
+concept rejuvenating = filter<F> && requires(F f, digest d) {
+  f.rejuvenate(d);
+};
+
+template <class F>
+concept mergeable = filter<F> && requires(F f, const F other) {
+  { f.merge(other) } -> std::same_as<status>;
+};
+
+// Merges better, or at all, with a remote at hand that holds all keys of both.
+template <class F>
+concept mergeable_with_remote = filter<F> && requires(F f, const F other, remote_ref stored) {
+  { f.merge(other, stored) } -> std::same_as<status>;
+};
+
+struct capabilities {
+  bool erase = false;
+  bool count = false;
+  bool adapt = false;
+  bool expand = false;
+  bool merge = false;
+  bool rejuvenate = false;
+};
+
+template <filter F>
+constexpr capabilities capabilities_of() {
+  return {erasable<F>, counting<F>, adaptive<F>, expandable<F>, mergeable<F>, rejuvenating<F>};
+}
+
+}  // namespace tamis

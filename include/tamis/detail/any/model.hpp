@@ -1,0 +1,130 @@
+#pragma once
+
+// The bridge from a filter type to the erased interface: everything is derived from what the type can do.
+
+#include <cassert>
+#include <memory>
+#include <utility>
+
+#include "tamis/batch.hpp"
+#include "tamis/registry.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <filter F>
+class model final : public any_model {
+ public:
+  explicit model(F f) : filter_(std::move(f)) {}
+
+  const filter_info& info() const override { return F::info; }
+  capabilities can() const override { return capabilities_of<F>(); }
+
+  insert_result insert(digest d) override { return filter_.insert(d); }
+  bool contains(digest d) const override { return filter_.contains(d); }
+  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
+    return tamis::insert_many(filter_, digests, out);
+  }
+  void contains_many(std::span<const digest> digests, std::span<bool> out) const override {
+    tamis::contains_many(filter_, digests, out);
+  }
+  std::uint64_t keys() const override { return filter_.keys(); }
+  std::uint64_t capacity() const override { return filter_.capacity(); }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
+  memory_bits bits() const override { return filter_.bits(); }
+  option_list settings() const override { return filter_.settings(); }
+  std::unique_ptr<any_model> clone() const override { return std::make_unique<model>(filter_); }
+  void save(writer& out) const override { out(filter_); }
+
+  insert_result insert(digest d, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (insertable_with_remote<F>) return filter_.insert(d, stored);
+    return filter_.insert(d);
+  }
+
+  erase_result erase([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (erasable_with_remote<F>) {
+      return filter_.erase(d, stored);
+    } else if constexpr (erasable<F>) {
+      return filter_.erase(d);
+    }
+    return unable(erase_result::absent);
+  }
+  erase_result erase([[maybe_unused]] digest d) override {
+    if constexpr (erasable<F>) return filter_.erase(d);
+    return unable(erase_result::absent);
+  }
+  std::size_t erase_many([[maybe_unused]] std::span<const digest> digests, [[maybe_unused]] std::span<bool> out) override {
+    if constexpr (erasable<F>) return tamis::erase_many(filter_, digests, out);
+    return unable<std::size_t>(0);
+  }
+  std::uint64_t count([[maybe_unused]] digest d) const override {
+    if constexpr (counting<F>) return filter_.count(d);
+    return unable<std::uint64_t>(0);
+  }
+  adapt_result adapt([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (adaptive_with_remote<F>) {
+      return filter_.adapt(d, stored);
+    } else if constexpr (adaptive_alone<F>) {
+      return filter_.adapt(d);
+    }
+    return unable(adapt_result::unfixable);
+  }
+  status expand() override {
+    if constexpr (expandable<F>) return filter_.expand();
+    return unable<status>(error{std::string(F::info.id) + " cannot expand"});
+  }
+  status merge(const any_model& other) override {
+    if constexpr (mergeable<F>) {
+      return with_same(other, [this](const F& f) { return filter_.merge(f); });
+    }
+    return error{std::string(F::info.id) + " filters cannot be merged"};
+  }
+  status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
+    if constexpr (mergeable_with_remote<F>) {
+      return with_same(other, [&](const F& f) { return filter_.merge(f, stored); });
+    }
+    return merge(other);
+  }
+  void rejuvenate_many([[maybe_unused]] std::span<const digest> digests) override {
+    if constexpr (rejuvenating<F>) {
+      tamis::rejuvenate_many(filter_, digests);
+    } else {
+      unable(0);
+    }
+  }
+
+ private:
+  template <class T>
+  static T unable(T answer) {
+    assert(!"the filter does not have this capability");
+    return answer;
+  }
+
+  template <class Use>
+  static status with_same(const any_model& other, Use use) {
+    const auto* same = dynamic_cast<const model*>(&other);
+    if (same == nullptr) return error{"the two filters were made by different builds of " + std::string(F::info.id)};
+    return use(same->filter_);
+  }
+
+  F filter_;
+};
+
+// The registry's view of a filter type.
+template <filter F>
+registry_entry entry_of() {
+  static_assert(visitable<F, reader> && visitable<const F, writer>, "a filter needs a visit function to be saved and loaded");
+  using made = result<std::unique_ptr<any_model>>;
+  return {&F::info, capabilities_of<F>(),
+          [](const filter_params& params) -> made {
+            TAMIS_TRY(F filter, F::create(params));
+            return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
+          },
+          [](reader& in) -> made {
+            F filter = stored_access::blank<F>();
+            in(filter);
+            if (!in.ok()) return error{in.state().message()};
+            return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
+          }};
+}
+
+}  // namespace tamis::inline TAMIS_LEVEL

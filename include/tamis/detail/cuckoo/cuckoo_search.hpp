@@ -1,0 +1,193 @@
+#pragma once
+
+// Room for one more fingerprint when both of its buckets are full: a breadth-first search for the shortest chain of moves that
+// ends in an empty slot. Nothing is written before the whole chain is known, so a search that gives up leaves every bit as it
+// was.
+//
+//   roots    first ─┬──┬──┬──┐   second ─┬──┬──┬──┐      both full
+//   moves           .  .  .  .           .  .  .  .      where each of their fingerprints could go instead
+//                         │
+//                         └─► empty slot                 move the fingerprint there, then its predecessor into the gap, ...
+//
+// No bucket occurs twice in a chain, so no move touches a slot that another one has changed.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "tamis/detail/cuckoo/bucket_pair.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+// The whole tree, for the few searches that go deeper than three moves.
+class cuckoo_search {
+ public:
+  // Buckets that a search looks at before it gives up. At a load of 0.95 it needs a dozen; this many lead a little beyond 0.97.
+  static constexpr unsigned most_visits = 2000;
+
+  // As cuckoo_make_room.
+  template <class Table, class Alternate>
+  TAMIS_NOINLINE slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
+    size_ = 0;
+    seen_.fill(0);
+    for (const std::uint64_t root : {first, second}) {
+      mark(root);
+      nodes_[size_++] = {root, none, 0};
+    }
+    // The roots are full; every other bucket is looked at when its turn comes, while those behind it are being fetched.
+    for (std::uint32_t turn = 0; turn < size_; ++turn) {
+      const std::uint64_t bucket = nodes_[turn].bucket;
+      const auto empty = table.lanes().empty(table.load(bucket));
+      if (empty != 0) return move_along(table, {bucket, table.lanes().first(empty), true}, turn);
+      for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
+        const unsigned offset = slot * table.lanes().width();
+        const std::uint64_t next = alternate(bucket, table.get(bucket, offset));
+        if (add(next, turn, offset)) table.prefetch(next);
+      }
+    }
+    return {0, 0, false};
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr unsigned seen_bits = 8192;
+
+  struct node {
+    std::uint64_t bucket;
+    std::uint32_t from;    // the node whose slot would be moved here
+    std::uint32_t offset;  // of that slot
+  };
+
+  // Buckets are remembered modulo seen_bits: exactly in small tables, where chains meet often; in large ones a bucket is now
+  // and then taken for one seen before, which only makes the search pass it by.
+  bool mark(std::uint64_t bucket) {
+    std::uint64_t& word = seen_[bucket % seen_bits / word_bits];
+    const std::uint64_t bit = std::uint64_t{1} << (bucket % word_bits);
+    const bool is_new = (word & bit) == 0;
+    word |= bit;
+    return is_new;
+  }
+  bool add(std::uint64_t bucket, std::uint32_t from, unsigned offset) {
+    if (size_ == most_visits || !mark(bucket)) return false;
+    nodes_[size_++] = {bucket, from, offset};
+    return true;
+  }
+
+  // Moves the last fingerprint of the chain into the empty slot, the one before it into the gap, and so on; says which slot of
+  // a root is free in the end.
+  template <class Table>
+  slot_place move_along(const Table& table, slot_place gap, std::uint32_t last) const {
+    for (std::uint32_t at = last; nodes_[at].from != none; at = nodes_[at].from) {
+      const slot_place source{nodes_[nodes_[at].from].bucket, nodes_[at].offset, true};
+      table.set(gap.bucket, gap.offset, table.get(source.bucket, source.offset));
+      gap = source;
+    }
+    return gap;
+  }
+
+  unsigned size_ = 0;
+  std::array<std::uint64_t, seen_bits / word_bits> seen_;
+  std::array<node, most_visits> nodes_;
+};
+
+namespace detail {
+
+// Moves that are found before any of them is looked at: about as many lines as a processor can wait for at once.
+inline constexpr std::size_t cuckoo_group = 16;
+
+// A level of the tree: Moves fingerprints and the buckets that they could move to.
+template <class Table, std::size_t Moves>
+class cuckoo_level {
+ public:
+  // Moves number 4·at to 4·at + 3: out of the slots of `bucket`.
+  template <class Alternate>
+  TAMIS_INLINE void expand(const Table& table, std::size_t at, std::uint64_t bucket, Alternate alternate) {
+    const auto slots = table.load(bucket);
+    for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
+      const std::size_t i = at * slots_per_bucket + slot;
+      fingerprints_[i] = table.lanes().get(slots, slot * table.lanes().width());
+      targets_[i] = alternate(bucket, fingerprints_[i]);
+      if constexpr (Moves > std::size_t{2} * slots_per_bucket) table.prefetch(targets_[i]);  // fewer are read at once anyway
+    }
+  }
+
+  // Does one of a group, from number `first` on, that leads to an empty slot; the answer is its number, or `none`.
+  TAMIS_INLINE std::size_t move_one(const Table& table, std::size_t first) const {
+    constexpr std::size_t together = std::size_t{2} * slots_per_bucket;
+    for (std::size_t i = first; i < first + std::min(Moves, cuckoo_group); i += together) {
+      std::uint32_t empty = 0;
+      for (std::size_t j = 0; j < together; j += 2) {
+        empty |= bucket_pair<Table>(table, targets_[i + j], targets_[i + j + 1]).empty() << (j * slots_per_bucket);
+      }
+      if (empty == 0) continue;
+      const auto slot = static_cast<unsigned>(std::countr_zero(empty));
+      const std::size_t chosen = i + slot / slots_per_bucket;
+      table.set(targets_[chosen], slot % slots_per_bucket * table.lanes().width(), fingerprints_[chosen]);
+      return chosen;
+    }
+    return none;
+  }
+  static constexpr std::size_t none = Moves;
+
+  TAMIS_INLINE std::uint64_t target(std::size_t move) const { return targets_[move]; }
+  TAMIS_INLINE std::uint64_t fingerprint(std::size_t move) const { return fingerprints_[move]; }
+
+ private:
+  std::array<std::uint64_t, Moves> targets_;
+  std::array<std::uint64_t, Moves> fingerprints_;
+};
+
+}  // namespace detail
+
+// Frees a slot of one of the two buckets by moving fingerprints on. `alternate(bucket, fingerprint)` is the other bucket
+// of a fingerprint.  Requires: both buckets are full and differ.  Ensures: if there is none that can be freed, the table is
+// unchanged; else the caller overwrites the slot, which still shows what was moved on.
+template <class Table, class Alternate>
+TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
+  constexpr std::size_t ones = std::size_t{2} * slots_per_bucket;
+  constexpr std::size_t twos = ones * slots_per_bucket;
+  constexpr std::size_t parents = detail::cuckoo_group / slots_per_bucket;  // of a group
+  const auto offset_of = [&table](std::size_t move) {
+    return static_cast<std::uint32_t>(move % slots_per_bucket * table.lanes().width());
+  };
+  const auto expand = [&](auto& level, std::size_t at, const auto& from, std::size_t parent) {
+    for (std::size_t i = 0; i < parents; ++i) level.expand(table, at + i, from.target(parent + i), alternate);
+  };
+  // One move. Its target has an empty slot, so it is neither of the two buckets.
+  detail::cuckoo_level<Table, ones> one;
+  one.expand(table, 0, first, alternate);
+  one.expand(table, 1, second, alternate);
+  const auto freed = [&](std::size_t move) {
+    return slot_place{move < slots_per_bucket ? first : second, offset_of(move), true};
+  };
+  if (const std::size_t moved = one.move_one(table, 0); moved != one.none) return freed(moved);
+  // Two moves, the second one first. All buckets but the last one are full, and a fingerprint never moves to its own bucket:
+  // the three differ.
+  detail::cuckoo_level<Table, twos> two;
+  const auto move_before = [&](std::size_t moved) {  // the first move, into the slot that the second has freed
+    const std::size_t before = moved / slots_per_bucket;
+    table.set(one.target(before), offset_of(moved), one.fingerprint(before));
+    return freed(before);
+  };
+  for (std::size_t parent = 0; parent < ones; parent += parents) {
+    expand(two, parent, one, parent);
+    const std::size_t moved = two.move_one(table, parent * slots_per_bucket);
+    if (moved != two.none) return move_before(moved);
+  }
+  // Three moves. If the second leads back to where the first began, the third finds nothing: it is one of the first, and these
+  // have been looked at. So the four differ, too.
+  detail::cuckoo_level<Table, detail::cuckoo_group> three;
+  for (std::size_t parent = 0; parent < twos; parent += parents) {
+    expand(three, 0, two, parent);
+    const std::size_t moved = three.move_one(table, 0);
+    if (moved == three.none) continue;
+    const std::size_t before = parent + moved / slots_per_bucket;
+    table.set(two.target(before), offset_of(moved), two.fingerprint(before));
+    return move_before(before);
+  }
+  cuckoo_search search;  // its 33 KiB stay uninitialised
+  return search.make_room(table, first, second, alternate);
+}
+
+}  // namespace tamis::inline TAMIS_LEVEL

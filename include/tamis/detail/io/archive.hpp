@@ -1,0 +1,170 @@
+#pragma once
+
+// Saving and loading through one list of fields per type:
+//
+//   template <class Self, class Archive>
+//   static void visit(Self& self, Archive& archive) { archive(self.keys_, self.table_); }
+//   status validate() const;   // optional: do the loaded fields agree with each other?
+//
+// `writer` and `reader` are the two archives. Numbers are little-endian and fixed in width, arrays are a 64-bit length and
+// their elements. Both archives stop at the first error and keep it; a reader compares every length with the bytes that are
+// left before it takes memory, and calls `validate` on each type it has read.
+
+#include <bit>
+#include <concepts>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tamis/detail/base/zeroed_array.hpp"
+#include "tamis/detail/io/checksum.hpp"
+#include "tamis/detail/io/stream.hpp"
+#include "tamis/result.hpp"
+
+namespace tamis {
+
+static_assert(std::endian::native == std::endian::little,
+              "saved filters are little-endian and this machine is not: add byte swaps");
+
+template <class T>
+concept stored_scalar = (std::integral<T> || std::floating_point<T> || std::is_enum_v<T>)&&!std::same_as<T, bool>;
+
+template <class T, class Archive>
+concept visitable = requires(T& value, Archive& archive) {
+  std::remove_cv_t<T>::visit(value, archive);
+};
+
+template <class T>
+concept self_checking = requires(const T& value) {
+  { value.validate() } -> std::same_as<status>;
+};
+
+// Makes the empty object that a reader fills. Types whose empty state is of no use to anybody keep their default constructor
+// private and befriend this.
+struct stored_access {
+  template <class T>
+  static T blank() {
+    return T();
+  }
+};
+
+class writer {
+ public:
+  explicit writer(byte_sink& sink) : sink_(sink) {}
+
+  template <class... Fields>
+  void operator()(const Fields&... fields) {
+    (put(fields), ...);
+  }
+
+  void bytes(std::span<const std::byte> bytes);
+  // The first error, if there was one.
+  status finish();
+  std::uint64_t checksum_value() const { return sum_.value(); }
+
+ private:
+  template <class T>
+  void put(const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      put(static_cast<std::uint8_t>(value));
+    } else if constexpr (stored_scalar<T>) {
+      bytes(std::as_bytes(std::span(&value, 1)));
+    } else {
+      static_assert(visitable<const T, writer>, "a stored type needs a visit function");
+      T::visit(value, *this);
+    }
+  }
+  template <stored_scalar T>
+  void put(const zeroed_array<T>& array) {
+    put(array.size());
+    bytes(std::as_bytes(array.span()));
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    put(std::uint64_t{values.size()});
+    for (const T& value : values) put(value);
+  }
+  void put(const std::string& text) {
+    put(std::uint64_t{text.size()});
+    bytes(std::as_bytes(std::span(text)));
+  }
+
+  byte_sink& sink_;
+  checksum sum_;
+  std::vector<std::byte> buffer_;
+  status status_;
+};
+
+class reader {
+ public:
+  explicit reader(byte_source& source) : source_(source), remaining_(source.remaining()) {}
+
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (get(fields), ...);
+  }
+
+  void bytes(std::span<std::byte> bytes);
+  // No more than `limit` bytes belong to what is read from here on.
+  void limit(std::uint64_t limit);
+  std::uint64_t remaining() const { return remaining_; }
+  std::uint64_t checksum_value() const { return sum_.value(); }
+
+  bool ok() const { return status_.ok(); }
+  // The first error wins.
+  void fail(std::string message);
+  const status& state() const { return status_; }
+
+ private:
+  template <class T>
+  void get(T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      std::uint8_t byte = 0;
+      get(byte);
+      if (byte > 1) fail("a truth value is neither 0 nor 1");
+      value = byte == 1;
+    } else if constexpr (stored_scalar<T>) {
+      bytes(std::as_writable_bytes(std::span(&value, 1)));
+    } else {
+      static_assert(visitable<T, reader>, "a stored type needs a visit function");
+      T::visit(value, *this);
+      if constexpr (self_checking<T>) {
+        if (ok()) status_ = value.validate();
+      }
+    }
+  }
+  template <stored_scalar T>
+  void get(zeroed_array<T>& array) {
+    const std::uint64_t size = length(sizeof(T));
+    if (!ok()) return;
+    auto made = zeroed_array<T>::make(size);
+    if (!made) return fail(made.message());
+    array = *std::move(made);
+    bytes(std::as_writable_bytes(array.span()));
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    values.clear();
+    for (std::uint64_t left = length(1); left != 0 && ok(); --left) {  // every element takes at least a byte
+      values.push_back(stored_access::blank<T>());
+      get(values.back());
+    }
+  }
+  void get(std::string& text) {
+    const std::uint64_t size = length(1);
+    if (!ok()) return;
+    text.resize(size);
+    bytes(std::as_writable_bytes(std::span(text)));
+  }
+  // A stored length of elements of this size, checked against what is left.
+  std::uint64_t length(std::uint64_t element_bytes);
+
+  byte_source& source_;
+  checksum sum_;
+  std::uint64_t remaining_;
+  status status_;
+};
+
+}  // namespace tamis

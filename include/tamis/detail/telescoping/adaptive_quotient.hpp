@@ -1,0 +1,305 @@
+#pragma once
+
+// What the telescoping and the extension adaptive filters share. A slot has a value and a symbol; the symbol says which bits of
+// the key's digest the slot stands for. All symbols are 0 at first; `adapt` changes the symbols of slots that were wrong. A
+// Scheme says what symbols mean (filters/taf.hpp, utaf.hpp, exaf.hpp) and how they are stored: in a coded column, 56 bits per
+// 64 slots, or as labels.
+//
+// The invariant: there is a pairing of stored digests and slots of their quotients in which every slot accepts its digest.
+// Every operation keeps it, so no member is ever lost:
+//   insert   adds a slot that accepts the new digest; the others move with their symbols
+//   adapt    pairs the run's slots with the remote's digests and changes a slot only to what its partner asks for
+//   reset    sets a group of symbols to 0 when it cannot be coded any more. Where a value depends on its symbol, the value is
+//            taken anew from the slot's partner; without a remote that is impossible, and the operation is refused
+//   merge    puts the slots of both filters side by side, each with its partner
+//   erase    removes the slot that is paired with the digest: the rest of the pairing stays
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tamis/concepts.hpp"
+#include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/math/quotient.hpp"
+#include "tamis/detail/quotient/quotient_fingerprints.hpp"
+#include "tamis/detail/telescoping/merge.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <class Scheme>
+class adaptive_quotient : merging_slots<Scheme> {
+  using base = merging_slots<Scheme>;
+  using base::adapt_with;
+  using base::all_codes_zero;
+  using base::apply_codes;
+  using base::apply_values;
+  using base::coded;
+  using base::digests_of;
+  using base::owners_of;
+  using base::plan_move;
+  using base::resets_;
+  using base::scheme_;
+  using base::symbols_of;
+  using base::table_;
+  using typename base::change;
+  using typename base::doubt;
+  using typename base::symbol;
+
+ public:
+  static constexpr const filter_info& info = Scheme::info;
+
+  static result<adaptive_quotient> create(const filter_params& params) {
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, Scheme::metadata));
+    adaptive_quotient made;
+    TAMIS_TRY(made.scheme_, Scheme::create(params, shape.remainder));
+    TAMIS_TRY(made.table_, base::table::make(shape.quotients, shape.spare, shape.remainder));
+    made.capacity_ = params.capacity;
+    return made;
+  }
+
+  TAMIS_INLINE bool contains(digest d) const { return base::contains(d); }
+
+  // Without a remote, an insert that overflows the code of a block is refused.
+  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  // The remote holds all keys of this filter, and may or may not hold `d` already.
+  template <remote R>
+  insert_result insert(digest d, const R& stored) {
+    const remote_ref ref(stored);
+    return insert_with(d, &ref);
+  }
+
+  // Without a remote, a slot that cannot be told from another key's stays, and the key may still be found: nothing is lost.
+  erase_result erase(digest d) { return erase_with(d, nullptr); }
+  // Exact. The remote holds all keys of this filter; whether it still holds `d` does not matter.
+  template <remote R>
+  erase_result erase(digest d, const R& stored) {
+    const remote_ref ref(stored);
+    return erase_with(d, &ref);
+  }
+
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored) {
+    return adapt_with(d, remote_ref(stored));
+  }
+
+  // Every slot of both, with its symbol, so that what either has fixed it still refuses; in one pass through each. Where
+  // symbols of two blocks do not fit one code, they are reset; if that needs a remote, it is an error, and nothing has changed.
+  static constexpr bool merging_may_need_a_remote = coded && Scheme::value_depends_on_symbol;
+  status merge(const adaptive_quotient& other) { return merge_with(other, nullptr); }
+  // The remote holds all keys of both filters.
+  template <remote R>
+  status merge(const adaptive_quotient& other, const R& stored) {
+    const remote_ref ref(stored);
+    return merge_with(other, &ref);
+  }
+
+  std::uint64_t keys() const { return keys_; }
+  std::uint64_t capacity() const { return capacity_; }
+  double expected_fpr() const {
+    return quotient_rate(table_.quotients(), static_cast<std::uint64_t>(std::ceil(this->accepted_weight())), table_.width());
+  }
+  memory_bits bits() const { return {table_.bits()}; }
+  option_list settings() const {
+    option_list all = {{"remainder", std::to_string(table_.width())}};
+    scheme_.add_settings(all);
+    return all;
+  }
+
+  // Group resets so far: each has forgotten the fixes of up to 64 slots.
+  std::uint64_t resets() const { return resets_; }
+  // Calls visit(symbol) for every slot in use.
+  template <class Visit>
+  void for_each_symbol(Visit visit) const {
+    table_.for_each_run([&](std::uint64_t, slot_range run) {
+      for (const symbol l : symbols_of(run)) visit(l);
+    });
+  }
+
+  // Batches (batch.hpp).
+  struct coded_view {
+    const adaptive_quotient& f;
+
+    TAMIS_INLINE word_placed locate(digest d) const { return place_of_word(d.high, f.table_.quotients()); }
+    TAMIS_INLINE void prefetch(const word_placed& p) const { f.table_.prefetch(p.place); }
+    template <class Again>
+    TAMIS_INLINE bool test(const word_placed& p, Again again) const {
+      return f.base::contains_coded(p, again);
+    }
+  };
+  struct labelled_view {
+    const adaptive_quotient& f;
+
+    TAMIS_INLINE hash_suffix locate(digest d) const { return {d, f.table_.quotients()}; }
+    TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.table_.prefetch(bits.place()); }
+    TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.base::contains_labelled(bits); }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    use(std::conditional_t<coded, coded_view, labelled_view>{*this});
+  }
+  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(place_of_word(d.high, table_.quotients()).place); }
+
+  friend bool operator==(const adaptive_quotient& a, const adaptive_quotient& b) {
+    return a.capacity_ == b.capacity_ && a.keys_ == b.keys_ && a.resets_ == b.resets_ && a.scheme_ == b.scheme_ &&
+           a.table_ == b.table_;
+  }
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.keys_, self.resets_, self.scheme_);
+    if constexpr (!coded) {
+      archive(self.table_);
+    } else if constexpr (std::is_const_v<Self>) {
+      const auto saved = [&self](std::uint64_t code) { return saved_code(self.scheme_.code(), code); };
+      archive(typename base::table::template with_codes<decltype(saved)>{self.table_, saved});
+    } else {
+      archive(self.table_);
+      if (archive.ok())
+        self.table_.change_codes([&self](std::uint64_t code) { return loaded_code(self.scheme_.code(), code); });
+    }
+  }
+  status validate() const {
+    if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};
+    if (keys_ > table_.used()) return error{"it holds more keys than slots"};
+    TAMIS_CHECK(scheme_.validate_for(table_.width()));
+    return this->validate_codes();
+  }
+
+ private:
+  status merge_with(const adaptive_quotient& other, const remote_ref* stored) {
+    TAMIS_CHECK(same_shape(table_, other.table_, info));
+    if (scheme_ != other.scheme_) return error{"the two " + std::string(info.id) + " filters have different codes"};
+    TAMIS_CHECK(this->merge_slots(other, stored));
+    keys_ += other.keys_;
+    return {};
+  }
+
+  insert_result insert_with(digest d, const remote_ref* stored) {
+    const hash_suffix bits(d, table_.quotients());
+    table_.prefetch_update(bits.place());  // header and slots: wait for both at once
+    if (insert_in_block(bits)) return insert_result::inserted;
+    const auto gap = table_.find_gap(bits.place());
+    if (!gap) return insert_result::full;
+    change c;
+    if constexpr (coded) {
+      if (!all_codes_zero(gap->at, gap->free)) {
+        std::vector<symbol> after = symbols_of({gap->at, gap->free});
+        after.insert(after.begin(), symbol{0});
+        if (!plan_move({gap->at, gap->free + 1}, after, -1, stored, {d, false}, c)) return insert_result::full;
+      }
+    }
+    apply_values(c);
+    table_.open(bits.place(), *gap);
+    apply_codes(c);
+    table_.set_value(gap->at, bits.head(table_.width()));
+    if constexpr (!coded) table_.set_label(gap->at, 0);
+    ++keys_;
+    return insert_result::inserted;
+  }
+  // The common case: no symbols that would have to be coded anew.
+  bool insert_in_block(const hash_suffix& bits) {
+    if constexpr (coded) {
+      if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
+    }
+    const std::uint64_t value = bits.head(table_.width());
+    if (table_.open_own(bits.place())) {
+      table_.set_value(bits.place(), value);
+      if constexpr (!coded) table_.set_label(bits.place(), 0);
+    } else if constexpr (coded) {
+      if (!table_.open_near(bits.place(), value)) return false;
+    } else {
+      if (!table_.open_in_block(bits.place(), value)) return false;
+    }
+    ++keys_;
+    return true;
+  }
+  erase_result erase_with(digest d, const remote_ref* stored) {
+    const hash_suffix bits(d, table_.quotients());
+    table_.prefetch_update(bits.place());
+    if constexpr (coded) {
+      if (const auto gone = erase_in_block(bits)) return *gone ? erase_result::erased : erase_result::absent;
+    }
+    const slot_range run = table_.find(bits.place());
+    if (run.empty()) return erase_result::absent;
+    if (erase_uncoded(bits, run)) return erase_result::erased;
+    const std::vector<symbol> symbols = symbols_of(run);
+    std::vector<std::uint64_t> accepting;
+    for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
+      if (Scheme::accepts(table_.value(slot), symbols[slot - run.first], bits, table_.width())) accepting.push_back(slot);
+    }
+    if (accepting.empty()) return erase_result::absent;
+    const auto erased = [this] {
+      keys_ -= keys_ != 0;
+      return erase_result::erased;
+    };
+    const auto slot = slot_to_erase(d, bits.place(), run, symbols, accepting, stored);
+    if (!slot) return erased();  // the slot stays, with nobody behind it
+    const std::uint64_t end = table_.end_of_close(*slot);
+    change c;
+    if constexpr (coded) {
+      if (!all_codes_zero(*slot, end - 1)) {
+        std::vector<symbol> after = symbols_of({*slot + 1, end});
+        after.push_back(symbol{0});
+        if (!plan_move({*slot, end}, after, 1, stored, {d, true}, c)) return erased();
+      }
+    }
+    apply_values(c);
+    table_.close(bits.place(), run, *slot, end);
+    apply_codes(c);
+    return erased();
+  }
+  // The common case: all in blocks without symbols. Equal values are then equal slots.
+  std::optional<bool> erase_in_block(const hash_suffix& bits) requires coded {
+    if (table_.code(bits.place() / base::table::block_slots) != 0) return std::nullopt;
+    const auto gone = table_.erase_near(bits.place(), bits.head(table_.width()));
+    keys_ -= gone.value_or(false) && keys_ != 0;
+    return gone;
+  }
+  // No symbols in the run, nor any that would have to be coded anew.
+  bool erase_uncoded(const hash_suffix& bits, slot_range run) {
+    const std::uint64_t slot = table_.find_value(run, bits.head(table_.width()));
+    if (slot == run.last) return false;
+    const std::uint64_t end = table_.end_of_close(slot);
+    if constexpr (coded) {
+      if (!all_codes_zero(run.first, end - 1)) return false;
+    } else {
+      for (std::uint64_t s = run.first; s < run.last; ++s) {
+        if (table_.label(s) != 0) return false;
+      }
+    }
+    table_.close(bits.place(), run, slot, end);
+    keys_ -= keys_ != 0;
+    return true;
+  }
+  // None if that cannot be known.
+  std::optional<std::uint64_t> slot_to_erase(digest d, std::uint64_t quotient, slot_range run,
+                                             const std::vector<symbol>& symbols, const std::vector<std::uint64_t>& accepting,
+                                             const remote_ref* stored) const {
+    const auto of = [&](std::uint64_t slot) { return symbols[slot - run.first]; };
+    const auto longest =
+        *std::max_element(accepting.begin(), accepting.end(), [&](std::uint64_t a, std::uint64_t b) { return of(a) < of(b); });
+    if (!Scheme::value_depends_on_symbol) return longest;  // prefixes are nested: who had the longest can take any other
+    if (accepting.size() == 1) return longest;             // it can only be the digest's own
+    if (stored == nullptr) {                               // equal slots are as good as each other
+      const auto equal = [&](std::uint64_t slot) { return of(slot) == of(longest); };
+      return std::all_of(accepting.begin(), accepting.end(), equal) ? std::optional(longest) : std::nullopt;
+    }
+    const auto behind = owners_of(quotient, run, digests_of(quotient, table_.quotients(), *stored), doubt{d, true});
+    if (!behind) return std::nullopt;
+    const auto at = std::find(behind->begin(), behind->end(), std::optional(d));
+    if (at == behind->end()) return std::nullopt;
+    return run.first + static_cast<std::uint64_t>(at - behind->begin());
+  }
+
+  friend stored_access;
+  adaptive_quotient() = default;
+
+  std::uint64_t capacity_ = 0;
+  std::uint64_t keys_ = 0;  // slots in use, without those that have nobody behind them
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,340 @@
+#pragma once
+
+// Slots with symbols: what the adaptive quotient filters look up, and who stands behind a slot. A slot has a value and a
+// symbol, which says which bits of a digest the slot accepts; 0 means the first ones. Letters are coded, 56 bits per block, or
+// labels.
+//
+// A Scheme says what symbols mean and how they are stored: filters/taf.hpp, utaf.hpp and exaf.hpp.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/detail/hash/hash_suffix.hpp"
+#include "tamis/detail/quotient/rank_select.hpp"
+#include "tamis/detail/remote/match_bipartite.hpp"
+#include "tamis/detail/telescoping/code/symbol_code.hpp"
+#include "tamis/detail/telescoping/remainder_tags.hpp"
+#include "tamis/remote.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+template <class Scheme>
+class coded_slots {
+ protected:
+  static constexpr bool coded = Scheme::layout.coded;
+  static constexpr unsigned block_slots = Scheme::layout.block_slots;
+  using table = rank_select<Scheme::layout>;
+  using symbol = typename Scheme::symbol;
+  using block_symbols = std::array<symbol, block_slots>;
+
+  // ── symbols ──
+
+  unsigned groups() const {
+    if constexpr (coded) return scheme_.code().groups();
+    return block_slots;  // a label is a group of its own
+  }
+  unsigned group_slots() const { return block_slots / groups(); }
+
+  block_symbols symbols_of_block(std::uint64_t block) const {
+    block_symbols symbols{};
+    if constexpr (coded) {
+      if (table_.code(block) != 0) scheme_.code().decode(table_.code(block), std::span(symbols));
+    } else {
+      for (unsigned i = 0; i < block_slots; ++i) symbols[i] = table_.label(block * block_slots + i);
+    }
+    return symbols;
+  }
+  std::vector<symbol> symbols_of(slot_range slots) const {
+    std::vector<symbol> all;
+    for (std::uint64_t slot = slots.first; slot < slots.last;) {
+      const std::uint64_t block = slot / block_slots;
+      const block_symbols symbols = symbols_of_block(block);
+      for (; slot < slots.last && slot / block_slots == block; ++slot) all.push_back(symbols[slot % block_slots]);
+    }
+    return all;
+  }
+  // Letters of one slot after the other: each block is decoded once.
+  class symbol_reader {
+   public:
+    explicit symbol_reader(const coded_slots& slots) : slots_(&slots) {}
+    symbol operator()(std::uint64_t slot) {
+      if (slot / block_slots != block_) {
+        block_ = slot / block_slots;
+        symbols_ = slots_->symbols_of_block(block_);
+      }
+      return symbols_[slot % block_slots];
+    }
+
+   private:
+    const coded_slots* slots_;
+    std::uint64_t block_ = ~std::uint64_t{0};
+    block_symbols symbols_{};
+  };
+
+  std::optional<std::uint64_t> recoded(std::uint64_t code) const requires coded {
+    block_symbols symbols{};
+    scheme_.code().decode(code, std::span(symbols));
+    std::uint64_t again = 0;
+    for (unsigned group = 0; group < groups(); ++group) {
+      const auto part = scheme_.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
+      if (!part) return std::nullopt;
+      again = with_group_code(again, groups(), group, *part);
+    }
+    return again;
+  }
+
+  status validate_codes() const {
+    if constexpr (coded) {
+      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+        if (table_.code(block) != 0 && recoded(table_.code(block)) != table_.code(block)) {
+          return error{"block " + std::to_string(block) + " of the table has a code that stands for nothing"};
+        }
+      }
+    }
+    return {};
+  }
+
+  // ── lookup ──
+
+  TAMIS_INLINE bool contains(digest d) const {
+    if constexpr (coded) {
+      return contains_coded(place_of_word(in_register(d.high), table_.quotients()), [d] { return d; });
+    } else {
+      return contains_labelled(hash_suffix(d, table_.quotients()));
+    }
+  }
+  // `whole()` is the digest. What is rare or needs more than its first word has one way in: so the compiler makes the second
+  // word there (hasher.hpp), and has registers for the rest.
+  template <class Whole>
+  TAMIS_INLINE bool contains_coded(const word_placed& first, Whole whole) const requires coded {
+    const std::uint64_t block = first.place / block_slots;
+    const auto run = table::find_in_block(table_.header(block), first.place % block_slots);
+    if (table_.width() == 8 && (!Scheme::value_depends_on_symbol || table_.code(block) == 0)) [[likely]] {
+      if (equal_bytes_of(block, run.slots, first_byte_of(first)) == 0) {
+        if (!run.leaves()) [[likely]]
+          return false;
+      } else if (Scheme::value_depends_on_symbol || table_.code(block) == 0) [[likely]] {
+        return true;
+      }
+    }
+    return contains_slowly(run.slots, run.leaves(), whole());
+  }
+  TAMIS_INLINE bool contains_labelled(const hash_suffix& bits) const {
+    const std::uint64_t block = bits.place() / block_slots;
+    table_.prefetch_slot(bits.place());
+    const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
+    return accepts_any(block, run.slots, bits) || (run.leaves() && contains_behind(bits.source()));
+  }
+  // The same with all that a lookup may need, for the slots of the run's own block and those behind it, if it leaves that.
+  TAMIS_NOINLINE bool contains_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
+    const hash_suffix bits(d, table_.quotients());
+    if constexpr (Scheme::value_depends_on_symbol) table_.prefetch_slot(bits.place());
+    return accepts_any(bits.place() / block_slots, among, bits) || (leaves && contains_behind(d));
+  }
+  // Does one of these slots of the block accept the digest? Where no symbol has ever changed this is a plain quotient filter,
+  // and as free of branches.
+  TAMIS_INLINE bool accepts_any(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
+    if constexpr (!coded) {
+      return accepts_labelled(block, among, bits);
+    } else if constexpr (Scheme::value_depends_on_symbol) {
+      return table_.code(block) == 0 ? uncoded(block, among, bits) != 0 : accepts_coded(block, among, bits);
+    } else {
+      const std::uint64_t found = uncoded(block, among, bits);
+      return found != 0 && (table_.code(block) == 0 || accepts_extended(block, found, bits.source()));
+    }
+  }
+  // The slots that accept the digest if their symbols are 0.
+  TAMIS_INLINE std::uint64_t uncoded(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
+    if (table_.width() == 8) return equal_bytes_of(block, among, bits.first_byte());
+    return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
+  }
+  TAMIS_INLINE std::uint64_t equal_bytes_of(std::uint64_t block, std::uint64_t among, std::uint8_t byte) const {
+    return table_.values().template matches<8>(block * block_slots, among, byte);
+  }
+
+  // Slots are looked at eight at once, and nearly all runs are shorter. The first of the window that has all of a run.
+  static constexpr unsigned window = 8;
+  TAMIS_INLINE static unsigned window_of(std::uint64_t run) {
+    // The lesser of two numbers, without a branch: whether there is a run at all cannot be foreseen.
+    return static_cast<unsigned>(std::countr_zero(run | std::uint64_t{1} << (block_slots - window)));
+  }
+
+  // Only slots that hold what the digest would have under some symbol are worth decoding for.
+  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
+    const unsigned first = window_of(among);
+    const std::uint64_t run = among >> first;
+    if (table_.width() < 8 || run >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
+    const std::uint64_t slot = block * block_slots + first;
+    const std::uint64_t tags = scheme_.tags()(bits, table_.quotients());
+    const std::uint32_t likely = scheme_.candidates(table_.values().low_bytes() + slot, table_.code(block), first,
+                                                    static_cast<std::uint32_t>(run), tags);
+    return likely != 0 && (scheme_.candidates_accept() || accepts_candidate(slot, likely, tags, bits.source()));
+  }
+  // Does one of the slots from `first` on that may hold what the digest has accept it?  Requires: width() >= 8.
+  TAMIS_NOINLINE bool accepts_candidate(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
+    const std::uint64_t code = table_.code(first / block_slots);
+    likely |= likely >> 16;
+    likely = (likely | likely >> 8) & 0xff;
+    if (table_.width() != 8 || !is_list(code) || (likely & (likely - 1)) != 0)
+      return accepts_candidates(first, likely, tags, d);
+    const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
+    const unsigned here = elias_fano_list(code).at(static_cast<unsigned>(slot % block_slots)).count;
+    return table_.values().low_bytes()[slot] == static_cast<std::uint8_t>(tags >> (8 * here));
+  }
+  // The same for any number of slots and any code: rare enough to keep what it needs out of the way.
+  TAMIS_NOINLINE bool accepts_candidates(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
+    const std::uint64_t code = table_.code(first / block_slots);
+    for (; likely != 0; likely &= likely - 1) {
+      const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
+      const symbol here = scheme_.code().symbol_at(code, static_cast<unsigned>(slot % block_slots));
+      if (table_.values().low_bytes()[slot] != static_cast<std::uint8_t>(tags >> (8 * here))) continue;
+      if (table_.width() == 8 || accepts_under(here, table_.value(slot), d)) return true;
+    }
+    return false;
+  }
+  // Does one of the block's slots that hold the digest's remainder accept it?
+  TAMIS_NOINLINE bool accepts_extended(std::uint64_t block, std::uint64_t found, digest d) const {
+    const std::uint64_t code = table_.code(block);
+    const auto i = static_cast<unsigned>(std::countr_zero(found));
+    return (is_list(code) && elias_fano_list(code).at(i).count == 0) || accepts_extension(block, found, d);
+  }
+  TAMIS_NOINLINE bool accepts_extension(std::uint64_t block, std::uint64_t found, digest d) const {
+    const std::uint64_t code = table_.code(block);
+    for (; found != 0; found &= found - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(found));
+      const symbol here = scheme_.code().symbol_at(code, i);
+      if (here == 0 || accepts_under(here, table_.value(block * block_slots + i), d)) return true;
+    }
+    return false;
+  }
+
+  TAMIS_INLINE bool accepts_labelled(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
+    if (table_.width() != 8) {
+      const std::uint64_t zeros = table_.labelled(block, 0);
+      return (uncoded(block, among, bits) & zeros) != 0 ||
+             ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
+    }
+    const unsigned first = window_of(among);
+    const std::uint64_t run = among >> first;
+    const std::uint64_t slot = block * block_slots + first;
+    const std::uint64_t labels = table_.eight_labels(slot);
+    const std::uint8_t* bytes = table_.values().low_bytes() + slot;
+    // Labels above seven, and slots behind the window, are not compared here.
+    if (run >> window != 0 || (labels & 0xf8f8f8f8f8f8f8f8u) != 0)
+      return among != 0 && accepts_one_of(block, among, bits.source());
+    return (run & equal_chosen(bytes, remainder_tags::first_bytes(bits), labels)) != 0;
+  }
+
+  // Out of line, and by the digest alone: the bits of the quick way then stay in registers.
+  TAMIS_NOINLINE bool accepts_under(symbol here, std::uint64_t stored, digest d) const {
+    return Scheme::accepts(stored, here, hash_suffix(d, table_.quotients()), table_.width());
+  }
+  TAMIS_NOINLINE bool accepts_one_of(std::uint64_t block, std::uint64_t slots, digest d) const {
+    const hash_suffix bits(d, table_.quotients());
+    if constexpr (coded) {
+      const auto decoded = scheme_.code().some(table_.code(block), static_cast<unsigned>(std::bit_width(slots)));
+      return accepts_coded(block, slots, bits, [&](unsigned i) { return decoded[i]; });
+    } else {
+      return accepts_coded(block, slots, bits, [&](unsigned i) { return table_.label(block * block_slots + i); });
+    }
+  }
+  template <class LetterAt>
+  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t slots, const hash_suffix& bits, LetterAt symbol_at) const {
+    for (; slots != 0; slots &= slots - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(slots));
+      if (Scheme::accepts(table_.value(block * block_slots + i), symbol_at(i), bits, table_.width())) return true;
+    }
+    return false;
+  }
+  // In the block behind its own, which nearly every run that leaves its own ends in.
+  TAMIS_NOINLINE bool contains_behind(digest d) const {
+    const hash_suffix bits(d, table_.quotients());
+    const auto behind = table_.find_behind(bits.place());
+    if (!behind.known) return contains_far(bits);
+    return behind.slots != 0 && accepts_any(bits.place() / block_slots + 1, behind.slots, bits);
+  }
+  TAMIS_NOINLINE bool contains_far(const hash_suffix& bits) const {
+    const slot_range run = table_.find(bits.place());
+    for (std::uint64_t slot = run.first; slot < run.last;) {
+      const std::uint64_t block = slot / block_slots;
+      const std::uint64_t last = std::min(run.last, (block + 1) * block_slots);
+      const auto first_bit = static_cast<unsigned>(slot % block_slots);
+      if (accepts_any(block, low_mask(static_cast<unsigned>(last - slot)) << first_bit, bits)) return true;
+      slot = last;
+    }
+    return false;
+  }
+
+  // ── pairing ──
+
+  // A digest that the remote may be ahead of the filter with, or behind.
+  struct doubt {
+    digest d;
+    bool leaving;  // being erased: in the filter, perhaps gone from the remote. Otherwise being inserted: the reverse
+  };
+  using owners = std::vector<std::optional<digest>>;  // one per slot of a run
+
+  static std::vector<digest> digests_of(std::uint64_t quotient, std::uint64_t quotients, const remote_ref& stored) {
+    std::vector<digest> all;
+    stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) { all.push_back(d); });
+    return all;
+  }
+
+  // Who stands behind each slot of the run. A slot without anybody was left behind by an erase without a remote. None if the
+  // remote holds digests that the run does not accept: then they do not belong together, and nothing may be changed.
+  // The same answer for the same arguments, until the run changes.
+  std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, std::vector<digest> digests,
+                                  const std::optional<doubt>& about) const {
+    if (!about || place_of_word(about->d.high, table_.quotients()).place != quotient) return pair(run, digests);
+    if (about->leaving) {
+      if (digests.size() < run.size()) digests.push_back(about->d);
+      return pair(run, digests);
+    }
+    if (digests.size() <= run.size()) {
+      if (auto found = pair(run, digests)) return found;
+    }
+    const auto pending = std::find(digests.begin(), digests.end(), about->d);
+    if (pending == digests.end()) return std::nullopt;
+    digests.erase(pending);
+    return pair(run, digests);
+  }
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests) const {
+    return pair(run, digests, symbols_of(run));
+  }
+  // The same, for symbols that are not written yet.
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const symbol> symbols) const {
+    std::vector<hash_suffix> bits;
+    bits.reserve(digests.size());
+    for (const digest d : digests) bits.emplace_back(d, table_.quotients());
+    const auto partners = match_bipartite(digests.size(), run.size(), [&](std::size_t i, std::size_t j) {
+      return Scheme::accepts(table_.value(run.first + j), symbols[j], bits[i], table_.width());
+    });
+    if (!partners) return std::nullopt;
+    owners found(run.size());
+    for (std::size_t i = 0; i < digests.size(); ++i) found[(*partners)[i]] = digests[i];
+    return found;
+  }
+
+  // Slots in use, each counted as the share of its base fingerprint's digests that it accepts.
+  double accepted_weight() const {
+    auto weight = static_cast<double>(table_.used());
+    if constexpr (Scheme::shrinks) {
+      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+        if (table_.code(block) == 0) continue;
+        for (const symbol l : symbols_of_block(block)) weight -= 1.0 - Scheme::share(l);
+      }
+    }
+    return weight;
+  }
+
+  Scheme scheme_;
+  table table_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,112 @@
+#pragma once
+
+// The Bloom filter (Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970): k bits of m for every key,
+// all of them taken from one digest by double hashing.
+//
+//   digest ──► h1 + h2, h1 + 2 h2, …, h1 + k h2, each mixed and reduced to [0, m)
+//   ┌─┬─┬─┬─┬─┬─┬─ … ─┬─┐
+//   │0│1│0│0│1│0│     │1│      m bits, any number
+//   └─┴─┴─┴─┴─┴─┴─ … ─┴─┘
+//
+// A lookup touches up to k cache lines, but a negative one rarely more than the first three. It never refuses a key; beyond its
+// capacity the rate rises, and expected_fpr() says so.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tamis/concepts.hpp"
+#include "tamis/detail/bits/bitmap.hpp"
+#include "tamis/detail/hash/double_hash.hpp"
+#include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/math/bloom.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class bloom {
+ public:
+  static constexpr option_info options[] = {{"k", "1 to 64", "best for the size", "bits that a key sets"}};
+  static constexpr filter_info info{
+      .id = "bloom",
+      .summary = "the classic Bloom filter, any k",
+      .paper = "Bloom: Space/time trade-offs in hash coding with allowable errors (CACM 1970)",
+      .options = options,
+  };
+
+  static result<bloom> create(const filter_params& params) {
+    TAMIS_CHECK(check_params(info, params));
+    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom_places));
+    TAMIS_TRY(const bloom_shape shape,
+              params.fpr ? bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
+                         : bloom_shape_for_bits(params.capacity, *params.bits_per_key, 1, static_cast<unsigned>(k)));
+    bloom made;
+    TAMIS_TRY(made.table_, bitmap::make(shape.cells));
+    made.capacity_ = params.capacity;
+    made.k_ = shape.k;
+    return made;
+  }
+
+  insert_result insert(digest d) {
+    double_hash places(d);
+    for (unsigned i = 0; i < k_; ++i) table_.set(places.next(table_.size()));
+    ++keys_;
+    return insert_result::inserted;
+  }
+
+  TAMIS_INLINE bool contains(digest d) const {
+    return all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get(i); });
+  }
+
+  status merge(const bloom& other) {
+    if (table_.size() != other.table_.size() || k_ != other.k_) {
+      return error{"the two bloom filters have different shapes: " + shape() + " and " + other.shape()};
+    }
+    table_ |= other.table_;
+    keys_ += other.keys_;
+    return {};
+  }
+
+  std::uint64_t keys() const { return keys_; }
+  std::uint64_t capacity() const { return capacity_; }
+  double expected_fpr() const {
+    return std::pow(static_cast<double>(table_.count()) / static_cast<double>(table_.size()), static_cast<double>(k_));
+  }
+  memory_bits bits() const { return {table_.bits()}; }
+  option_list settings() const { return {{"k", std::to_string(k_)}}; }
+
+  // Batches fetch the places ahead that are tested first: with half of the bits set, seven of eight negative lookups need no
+  // more.
+  TAMIS_INLINE void prefetch(digest d) const {
+    double_hash places(d);
+    for (unsigned i = 0; i < std::min(k_, places_at_once); ++i) table_.prefetch(places.next(table_.size()));
+  }
+  TAMIS_INLINE void prefetch_insert(digest d) const {
+    double_hash places(d);
+    for (unsigned i = 0; i < k_; ++i) table_.prefetch(places.next(table_.size()));
+  }
+
+  friend bool operator==(const bloom&, const bloom&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.keys_, self.k_, self.table_);
+  }
+  status validate() const {
+    if (k_ < 1 || k_ > most_bloom_places) return error{"k is " + std::to_string(k_) + ", not 1 to 64"};
+    if (table_.size() == 0) return error{"the table is empty"};
+    return {};
+  }
+
+ private:
+  std::string shape() const { return std::to_string(table_.size()) + " bits, k = " + std::to_string(k_); }
+
+  friend stored_access;
+  bloom() = default;
+
+  std::uint64_t capacity_ = 0;
+  std::uint64_t keys_ = 0;
+  unsigned k_ = 0;
+  bitmap table_;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

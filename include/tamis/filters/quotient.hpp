@@ -1,0 +1,63 @@
+#pragma once
+
+// The classic quotient filter (Bender et al., PVLDB 2012; InfiniFilter paper, section 2): a key's fingerprint is cut into a
+// quotient, which is its place, and a remainder, which is stored there or, if the place is taken, further right. Three flags a
+// slot say which remainder belongs to which place.
+//
+//   digest   | quotient: log2(n) bits | remainder: r bits | not used |
+//                    │
+//                    ▼
+//   64 slots | occupied 64 | continuation 64 | shifted 64 |  · · ·  | r | r | r | … | r |       r + 3 bits a slot
+//
+// The table behind it is detail/quotient/three_bit.hpp. Copies of a key take a slot each and are erased one by one.
+
+#include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/quotient/remainder_filter.hpp"
+#include "tamis/detail/quotient/three_bit.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class quotient : public remainder_filter<three_bit> {
+ public:
+  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  static constexpr filter_info info{
+      .id = "quotient",
+      .summary = "classic quotient filter with three flags a slot: deletes, merges, iterates in order",
+      .paper = "Bender et al.: Don't thrash: how to cache your hash on flash (PVLDB 2012)",
+      .options = options,
+      .version = 2,  // 1 took the place from the whole digest
+  };
+
+  static result<quotient> create(const filter_params& params) {
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, three_bit_metadata, 1, three_bit_load));
+    return of_shape(shape, params.capacity);
+  }
+  // For filters that are made of quotient filters.
+  static result<quotient> of_shape(const quotient_shape& shape, std::uint64_t capacity) {
+    quotient made;
+    TAMIS_TRY(made.table_, three_bit::make(shape.quotients, shape.spare, shape.remainder));
+    made.capacity_ = capacity;
+    return made;
+  }
+
+  status merge(const quotient& other) { return merge_tables(other, info); }
+
+  const three_bit& table() const { return table_; }
+
+  friend bool operator==(const quotient&, const quotient&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.table_);
+  }
+  status validate() const {
+    if (table_.width() < 1 || table_.width() > longest_remainder) return error{"the remainders do not have 1 to 56 bits"};
+    return {};
+  }
+
+ private:
+  friend stored_access;
+  quotient() = default;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

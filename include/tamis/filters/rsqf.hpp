@@ -1,0 +1,56 @@
+#pragma once
+
+// The rank-and-select quotient filter (Pandey, Bender, Johnson and Patro, "A general-purpose counting filter", SIGMOD 2017): a
+// key's fingerprint is cut into a quotient, which is its place, and a remainder, which is stored there.
+//
+//   digest   | quotient: log2(n) bits | remainder: r bits | not used |
+//                    │
+//                    ▼
+//   64 slots | occupied 64 | runends 64 | offset 8 |  · · ·  | r | r | r | … | r |       r + 2.125 bits a slot
+//
+// The table behind it is detail/quotient/rank_select.hpp. Copies of a key take a slot each and are erased one by one.
+
+#include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/quotient/rank_select.hpp"
+#include "tamis/detail/quotient/remainder_filter.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class rsqf : public remainder_filter<rank_select<>> {
+ public:
+  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  static constexpr filter_info info{
+      .id = "rsqf",
+      .summary = "rank-and-select quotient filter: deletes, merges, iterates in order",
+      .paper = "Pandey, Bender, Johnson, Patro: A general-purpose counting filter (SIGMOD 2017)",
+      .options = options,
+      .version = 2,  // 1 took the place from the whole digest
+  };
+
+  static result<rsqf> create(const filter_params& params) {
+    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, quotient_metadata));
+    rsqf made;
+    TAMIS_TRY(made.table_, rank_select<>::make(shape.quotients, shape.spare, shape.remainder));
+    made.capacity_ = params.capacity;
+    return made;
+  }
+
+  status merge(const rsqf& other) { return merge_tables(other, info); }
+
+  friend bool operator==(const rsqf&, const rsqf&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.table_);
+  }
+  status validate() const {
+    if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};
+    return {};
+  }
+
+ private:
+  friend stored_access;
+  rsqf() = default;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL

@@ -1,0 +1,44 @@
+#pragma once
+
+// Filters by name. The ones that tamis comes with are listed in src/filters.def, one line each; from that line follow the
+// command line, the conformance tests, the benchmark and the saved format. A program may add filters of its own:
+//
+//   tamis::registry mine = tamis::registry::builtin();
+//   mine.add(tamis::entry_of<my_filter>());            // detail/any/model.hpp
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "tamis/any_filter.hpp"
+#include "tamis/cpu.hpp"
+
+namespace tamis {
+
+struct registry_entry {
+  const filter_info* info;
+  capabilities can;
+  result<std::unique_ptr<any_model>> (*create)(const filter_params&);
+  result<std::unique_ptr<any_model>> (*load)(reader&);
+};
+
+class registry {
+ public:
+  registry() = default;
+
+  // The filters of tamis, compiled for the chosen CPU level (cpu.hpp), or for a given available one.
+  static const registry& builtin();
+  static result<registry> builtin(cpu_level level);
+
+  // Requires: no entry has this id yet.
+  void add(const registry_entry& entry);
+
+  const std::vector<registry_entry>& entries() const { return entries_; }
+  // The error names the ids there are.
+  result<const registry_entry*> find(std::string_view id) const;
+
+ private:
+  std::vector<registry_entry> entries_;
+};
+
+}  // namespace tamis

@@ -1,0 +1,118 @@
+#include "tamis/any_filter.hpp"
+
+#include "tamis/detail/io/file.hpp"
+#include "tamis/registry.hpp"
+
+namespace tamis {
+namespace {
+
+// The hasher that the file was filled through: the caller's, if it is the right one, or the stored seed's.
+result<hasher> hasher_for(const hash_identity& stored, const std::optional<hasher>& given) {
+  if (!given) return hasher::from(stored);
+  const hash_identity mine = given->identity();
+  if (mine.family != stored.family) {
+    return error{"it was filled through the " + std::string(to_string(stored.family)) + " hash, not the " +
+                 std::string(to_string(mine.family)) + " one"};
+  }
+  if (mine != stored) return error{"it was filled through a hash with another seed"};
+  return *given;
+}
+
+result<any_filter> prefixed(const std::string& path, result<any_filter> loaded) {
+  if (loaded) return loaded;
+  return error{path + ": " + loaded.message()};
+}
+
+}  // namespace
+
+any_model::~any_model() = default;
+
+result<any_filter> any_filter::create(std::string_view id, const filter_params& params, hasher hash) {
+  return create(registry::builtin(), id, params, hash);
+}
+
+result<any_filter> any_filter::create(const registry& known, std::string_view id, const filter_params& params, hasher hash) {
+  TAMIS_TRY(const registry_entry* entry, known.find(id));
+  TAMIS_TRY(std::unique_ptr<any_model> model, entry->create(params));
+  return any_filter(std::move(model), hash);
+}
+
+insert_result any_model::insert(digest d) {
+  return insert_many(std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
+}
+
+bool any_model::contains(digest d) const {
+  bool found = false;
+  contains_many(std::span(&d, 1), std::span(&found, 1));
+  return found;
+}
+
+erase_result any_model::erase(digest d) {
+  return erase_many(std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
+}
+
+std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
+
+status any_filter::may_merge(const any_filter& other) const {
+  if (info().id != other.info().id) {
+    return error{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) + " filter cannot be merged"};
+  }
+  if (hash_.identity() != other.hash_.identity()) return error{"the two filters use different hash functions or seeds"};
+  return {};
+}
+
+status any_filter::merge(const any_filter& other) {
+  TAMIS_CHECK(may_merge(other));
+  return model_->merge(*other.model_);
+}
+
+status any_filter::merge(const any_filter& other, const remote_ref& stored) {
+  TAMIS_CHECK(may_merge(other));
+  return model_->merge(*other.model_, stored);
+}
+
+status any_filter::save(byte_sink& sink) const {
+  const frame_header header{std::string(info().id), info().version, hash_.identity()};
+  return write_frame(sink, header, [this](writer& out) { model_->save(out); });
+}
+
+status any_filter::save_file(const std::string& path) const {
+  TAMIS_TRY(file_replacement file, file_replacement::create(path));
+  TAMIS_CHECK(save(file));
+  return file.commit();
+}
+
+std::vector<std::byte> any_filter::save_bytes() const {
+  memory_sink sink;
+  save(sink).value();  // memory has no errors but std::bad_alloc
+  return std::move(sink).take();
+}
+
+result<any_filter> load(byte_source& source, const load_options& options) {
+  const registry& known = options.known != nullptr ? *options.known : registry::builtin();
+  std::unique_ptr<any_model> model;
+  hasher hash;
+  TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
+    TAMIS_TRY(const registry_entry* entry, known.find(header.kind));
+    if (header.kind_version != entry->info->version) {
+      return error{"it holds version " + std::to_string(header.kind_version) + " of " + header.kind +
+                   ", this tamis reads version " + std::to_string(entry->info->version)};
+    }
+    TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
+    TAMIS_TRY(model, entry->load(in));
+    return {};
+  }));
+  return any_filter(std::move(model), hash);
+}
+
+result<any_filter> load_file(const std::string& path, const load_options& options) {
+  TAMIS_TRY(file_source source, file_source::open(path));
+  return prefixed(path, load(source, options));
+}
+
+result<any_filter> load_bytes(std::span<const std::byte> bytes, const load_options& options) {
+  memory_source source(bytes);
+  return load(source, options);
+}
+
+}  // namespace tamis

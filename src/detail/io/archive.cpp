@@ -1,0 +1,57 @@
+#include "tamis/detail/io/archive.hpp"
+
+#include <utility>
+
+namespace tamis {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+
+}  // namespace
+
+void writer::bytes(std::span<const std::byte> bytes) {
+  if (!status_.ok()) return;
+  sum_.update(bytes);
+  if (buffer_.size() + bytes.size() <= buffer_bytes) {
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  if (!buffer_.empty()) status_ = sink_.write(buffer_);
+  buffer_.clear();
+  if (status_.ok()) status_ = sink_.write(bytes);
+}
+
+status writer::finish() {
+  if (status_.ok() && !buffer_.empty()) status_ = sink_.write(buffer_);
+  buffer_.clear();
+  return status_;
+}
+
+void reader::bytes(std::span<std::byte> bytes) {
+  if (!ok()) return;
+  if (bytes.size() > remaining_) return fail("it ends too early");
+  status_ = source_.read(bytes);
+  if (!ok()) return;
+  remaining_ -= bytes.size();
+  sum_.update(bytes);
+}
+
+void reader::limit(std::uint64_t limit) {
+  if (limit > remaining_) return fail("it ends too early");
+  remaining_ = limit;
+}
+
+void reader::fail(std::string message) {
+  if (ok()) status_ = error{std::move(message)};
+}
+
+std::uint64_t reader::length(std::uint64_t element_bytes) {
+  std::uint64_t size = 0;
+  (*this)(size);
+  if (ok() && size > remaining_ / element_bytes) {
+    fail("an array claims " + std::to_string(size) + " elements, more than the rest of the file holds");
+  }
+  return ok() ? size : 0;
+}
+
+}  // namespace tamis

@@ -1,0 +1,127 @@
+#include "tamis/detail/io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace tamis {
+namespace {
+
+error system_error(const std::string& path, const char* doing) { return {path + ": " + doing + ": " + std::strerror(errno)}; }
+
+// Renames survive a power cut only once the directory is synced.
+status sync_directory_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return system_error(directory, "cannot open directory");
+  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL;  // some file systems cannot sync directories
+  ::close(descriptor);
+  if (!synced) return system_error(directory, "cannot sync directory");
+  return {};
+}
+
+// The file behind a symbolic link, so that replacing it keeps the link; it need not exist yet.
+std::string target_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path target = path;
+  std::error_code failed;
+  for (int hops = 0; hops < 40 && fs::is_symlink(target, failed); ++hops) {
+    const fs::path next = fs::read_symlink(target, failed);
+    if (failed) break;
+    target = target.parent_path() / next;  // an absolute `next` replaces it
+  }
+  return target.string();
+}
+
+}  // namespace
+
+result<file_source> file_source::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_error(path, "cannot open");
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    const bool directory = S_ISDIR(info.st_mode);
+    ::close(descriptor);
+    return error{path + (directory ? ": is a directory" : ": is not a regular file")};
+  }
+  return file_source(path, descriptor, static_cast<std::uint64_t>(info.st_size));
+}
+
+file_source::file_source(file_source&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), remaining_(other.remaining_) {}
+
+file_source::~file_source() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+status file_source::read(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::read(descriptor_, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error(path_, "cannot read");
+    if (got == 0) return error{"it ends too early"};
+    remaining_ -= std::min(remaining_, static_cast<std::uint64_t>(got));
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return {};
+}
+
+result<file_replacement> file_replacement::create(const std::string& path) {
+  std::string target = target_of(path);
+  struct stat old {};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode))
+    return error{path + (S_ISDIR(old.st_mode) ? ": is a directory" : ": is not a regular file")};
+  static std::atomic<unsigned> counter = 0;
+  std::string temporary = target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error(path, "cannot create a file beside it");
+  file_replacement made(std::move(target), std::move(temporary), descriptor);
+  if (exists && ::fchmod(descriptor, old.st_mode & 07777) != 0) return system_error(path, "cannot keep its mode");
+  return made;
+}
+
+file_replacement::file_replacement(file_replacement&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+file_replacement::~file_replacement() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+status file_replacement::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_error(path_, "cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+status file_replacement::commit() {
+  if (::fsync(descriptor_) != 0) return system_error(path_, "cannot sync");
+  if (::close(std::exchange(descriptor_, -1)) != 0) return system_error(path_, "cannot close");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error(path_, "cannot replace");
+  temporary_.clear();
+  return sync_directory_of(path_);
+}
+
+status replace_file(const std::string& path, std::string_view text) {
+  TAMIS_TRY(file_replacement file, file_replacement::create(path));
+  TAMIS_CHECK(file.write(std::as_bytes(std::span(text))));
+  return file.commit();
+}
+
+}  // namespace tamis
