@@ -1,4 +1,4 @@
-# `cmake --install` puts headers, library, CMake package and pkg-config file in place: find_package(tamis) or pkg-config tamis.
+# `cmake --install` puts headers, library, CMake package, pkg-config file and licences in place: find_package(tamis) or pkg-config tamis.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -20,3 +20,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis-config.cmake ${CMAKE_CURRENT_BIN
 file(RELATIVE_PATH TAMIS_PREFIX_FROM_PC /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/tamis.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tamis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The library holds xxHash's code, whose licence wants its notice to come with binaries.
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -78,6 +78,12 @@ class Consumer(unittest.TestCase):
         run("g++", *FLAGS, self.source, *arguments, "-o", program)
         run(program)
 
+    def test_licences_come_with_the_library(self):
+        notices = list(self.prefix.rglob("THIRD_PARTY.md"))
+        self.assertEqual(len(notices), 1)
+        self.assertIn("Yann Collet", notices[0].read_text())  # xxHash is compiled into the library
+        self.assertTrue((notices[0].parent / "LICENSE").exists())
+
     def test_every_public_header_compiles_alone(self):
         include = self.prefix / "include"
         names = sorted(str(header.relative_to(include)) for header in (include / "tamis").rglob("*.hpp"))
