@@ -74,8 +74,8 @@ result<table> run(const experiment_options& options) {
   table out({"filter", "share"}, {"first_wall_us", "first_cpu_us", "least_cpu_us", "first_page_faults"}, summary::median);
   const std::uint64_t seed = options.random()();
   const std::vector<contestant> all = contestants();
-  // Kept to the end: after a store was freed, one insert at each doubling took milliseconds, up to 17; with it kept hardly any
-  // did. Probably it is malloc, which goes through all the small blocks that were freed.
+  // Kept to the end: where a store is freed, one insert at each doubling takes milliseconds, up to 17; where it is kept, hardly
+  // any does. Probably it is malloc, which goes through all the small blocks that were freed.
   std::list<memory_remote> stores;
   for (std::size_t c = 0; c < all.size(); ++c) {
     std::vector<insert_time> times(std::size_t{1} << options.at(18, 24), insert_time{1, 1, 1});  // written: it has its pages
