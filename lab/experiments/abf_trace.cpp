@@ -31,7 +31,7 @@ result<trace> synthetic(const std::string& alpha, std::uint64_t seed) {
   return made;
 }
 
-class file_bytes final : public input {
+class file_bytes final : public readers::input {
  public:
   explicit file_bytes(const std::string& path) : file_(path, std::ios::binary) {}
 
@@ -48,7 +48,7 @@ class file_bytes final : public input {
 // Calls use(line) for every line of a file, which may be compressed or a capture of packets.
 template <class Use>
 status for_each_line(const std::string& path, Use use) {
-  key_input keys(std::make_unique<file_bytes>(path), '\n');
+  readers::key_input keys(std::make_unique<file_bytes>(path), '\n');
   std::vector<char> room(std::size_t{1} << 20);
   std::string begun;  // a line whose end has not been read yet
   while (true) {
