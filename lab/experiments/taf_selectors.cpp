@@ -30,10 +30,10 @@ struct coder_space {
     overflows += !interval_of(model, selectors).has_value();
     for (const std::uint8_t selector : selectors) {
       const std::uint64_t part = model.part(code_range, selector).size;
-      if (part != 0) bits += 56.0 - std::log2(static_cast<double>(part));  // else the code has no such letter: an overflow
+      if (part != 0) bits += 56.0 - std::log2(static_cast<double>(part));  // else the code has no such symbol: an overflow
     }
   }
-  double per_selector() const { return bits / static_cast<double>(blocks * coded_letters); }
+  double per_selector() const { return bits / static_cast<double>(blocks * coded_symbols); }
   double overflow_share() const { return static_cast<double>(overflows) / static_cast<double>(blocks); }
 };
 
@@ -66,11 +66,11 @@ result<table> run(const experiment_options& options) {
     coder_space tuned;
     coder_space general;
     std::vector<std::uint8_t> block;
-    asked_table(stored_keys, c, random).for_each_letter([&](std::uint8_t selector) {
+    asked_table(stored_keys, c, random).for_each_symbol([&](std::uint8_t selector) {
       ++having[selector];
       ++keys;
       block.push_back(selector);
-      if (block.size() != coded_letters) return;
+      if (block.size() != coded_symbols) return;
       tuned.add(tuned_selector_model(), block);
       general.add(general_selector_model::for_remainder(8), block);
       block.clear();
