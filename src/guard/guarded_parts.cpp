@@ -13,7 +13,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-guarded_store::parts::parts(std::shared_ptr<store> behind, const guard_options& options, const store_config& config)
+guarded_store::parts::parts(store_claim behind, const guard_options& options, const store_config& config)
     : behind_(std::move(behind)),
       options_(options),
       identity_(config.identity),

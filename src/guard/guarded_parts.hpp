@@ -27,7 +27,7 @@ status or_no_memory(Attempt attempt) {
 
 class guarded_store::parts {
  public:
-  parts(std::shared_ptr<store> behind, const guard_options& options, const store_config& config);
+  parts(store_claim behind, const guard_options& options, const store_config& config);
   ~parts();
   parts(const parts&) = delete;
   parts& operator=(const parts&) = delete;
@@ -124,7 +124,7 @@ class guarded_store::parts {
   status make_empty();
   void rebuild_all(const std::stop_token& stop);
 
-  std::shared_ptr<store> behind_;
+  store_claim behind_;  // first: it outlives everything that uses the store
   guard_options options_;
   store_identity identity_;
   stripe_map map_;

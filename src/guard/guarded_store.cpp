@@ -10,8 +10,9 @@ guarded_store& guarded_store::operator=(guarded_store&&) noexcept = default;
 guarded_store::~guarded_store() = default;
 
 result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const guard_options& options) {
-  TAMIS_TRY(const store_config config, configure(*behind, options));
-  auto made = std::make_unique<parts>(std::move(behind), options, config);
+  TAMIS_TRY(store_claim claim, store_claim::take(std::move(behind)));
+  TAMIS_TRY(const store_config config, configure(*claim, options));
+  auto made = std::make_unique<parts>(std::move(claim), options, config);
   TAMIS_CHECK(made->recover());
   return guarded_store(std::move(made));
 }

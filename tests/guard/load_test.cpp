@@ -1,5 +1,6 @@
 // Bulk loads, which go past the records, and keys in their own order.
 
+#include "forwarding_store.hpp"
 #include "support.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
 
@@ -23,35 +24,15 @@ content entries(std::uint64_t first, std::uint64_t last, const std::string& valu
 }
 
 // Takes over half of the entries and then fails, as a crash would have it.
-class interrupted_store final : public store {
+class interrupted_store final : public forwarding_store {
  public:
-  explicit interrupted_store(std::string directory) : inner(std::move(directory)) {}
+  explicit interrupted_store(std::string directory) : forwarding_store(std::make_shared<memory_store>(std::move(directory))) {}
+
   std::string name() const override { return "interrupted"; }
-  std::string snapshot_directory() const override { return inner.snapshot_directory(); }
-  result<bool> contains(const located_key& at) const override { return inner.contains(at); }
-  result<std::optional<std::string>> get(const located_key& at) const override { return inner.get(at); }
-  status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override {
-    return inner.get_many(keys, out);
-  }
-  status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
-    return inner.scan(range, size, visit);
-  }
-  status write(const write_set& changes, bool sync) override { return inner.write(changes, sync); }
-  status sync() override { return {}; }
   status ingest(std::span<const write_set::entry> given) override {
-    TAMIS_CHECK(inner.ingest(given.first(given.size() / 2)));
+    TAMIS_CHECK(forwarding_store::ingest(given.first(given.size() / 2)));
     return error{"interrupted: cannot go on"};
   }
-  status records(std::uint32_t stripe, std::uint64_t first,
-                 const std::function<bool(const oplog_record&)>& visit) const override {
-    return inner.records(stripe, first, visit);
-  }
-  result<std::uint64_t> last_record(std::uint32_t stripe) const override { return inner.last_record(stripe); }
-  result<std::vector<std::pair<std::string, std::string>>> rows(std::string_view prefix) const override {
-    return inner.rows(prefix);
-  }
-
-  memory_store inner;
 };
 
 class load : public ::testing::TestWithParam<std::string> {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "forwarding_store.hpp"
 #include "support.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
 
@@ -20,37 +21,18 @@ namespace tamis::test {
 namespace {
 
 // Looks at the filter at the moment when an entry reaches the store: it must be covered already.
-class watching_store final : public store {
+class watching_store final : public forwarding_store {
  public:
-  explicit watching_store(std::shared_ptr<store> inner) : inner_(std::move(inner)) {}
+  using forwarding_store::forwarding_store;
 
   void watch(const guarded_store* guarded) { guarded_ = guarded; }
   std::uint64_t uncovered() const { return uncovered_; }
 
-  std::string name() const override { return inner_->name(); }
-  std::string snapshot_directory() const override { return inner_->snapshot_directory(); }
-  result<bool> contains(const located_key& at) const override { return inner_->contains(at); }
-  result<std::optional<std::string>> get(const located_key& at) const override { return inner_->get(at); }
-  status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override {
-    return inner_->get_many(keys, out);
-  }
-  status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
-    return inner_->scan(range, size, visit);
-  }
   status write(const write_set& changes, bool sync) override {
     look(changes);
-    status written = inner_->write(changes, sync);
+    status written = forwarding_store::write(changes, sync);
     look(changes);
     return written;
-  }
-  status sync() override { return inner_->sync(); }
-  status records(std::uint32_t stripe, std::uint64_t first,
-                 const std::function<bool(const oplog_record&)>& visit) const override {
-    return inner_->records(stripe, first, visit);
-  }
-  result<std::uint64_t> last_record(std::uint32_t stripe) const override { return inner_->last_record(stripe); }
-  result<std::vector<std::pair<std::string, std::string>>> rows(std::string_view prefix) const override {
-    return inner_->rows(prefix);
   }
 
  private:
@@ -62,7 +44,6 @@ class watching_store final : public store {
     }
   }
 
-  std::shared_ptr<store> inner_;
   std::atomic<const guarded_store*> guarded_ = nullptr;
   std::atomic<std::uint64_t> uncovered_ = 0;
 };
@@ -137,6 +118,7 @@ class races : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(lost, 0u);
     EXPECT_EQ(behind->uncovered(), 0u);
     behind->watch(nullptr);
+    let_go(tested);
     tested = guarded_store::open(behind, options).value();
     EXPECT_EQ(tested.recovered().way, recovery_way::snapshot) << tested.recovered().reason;
   }

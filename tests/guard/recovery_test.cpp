@@ -138,6 +138,7 @@ TEST_P(recovery, a_filter_that_grew_since_its_snapshot_comes_back) {
     ASSERT_TRUE(tested.put(key_of(i), "v"));
     truth.emplace(key_of(i), "v");
   }
+  let_go(tested);
   tested = open();
   EXPECT_EQ(lost_keys(tested, truth), 0u);
 }
@@ -152,6 +153,7 @@ TEST_P(learning, keeps_what_the_filter_has_learnt) {
   for (std::uint64_t i = 0; i < 20'000; ++i) ASSERT_TRUE(tested.contains(stranger(i)));
   const std::uint64_t before = wrong_answers(tested, 20'000);
   ASSERT_TRUE(tested.snapshot());
+  let_go(tested);
   tested = open();
   EXPECT_EQ(wrong_answers(tested, 20'000), before);
 }

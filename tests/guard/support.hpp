@@ -59,6 +59,9 @@ inline std::string test_name(const ::testing::TestParamInfo<std::string>& tested
   return name;
 }
 
+// Ends a guard without a last snapshot, so that its store can have another.
+inline void let_go(guarded_store& guarded) { const guarded_store ended = std::move(guarded); }
+
 // Keys that the filter denies although the store has them: must be none, always.
 inline std::uint64_t lost_keys(guarded_store& guarded, const std::map<std::string, std::string>& truth) {
   std::uint64_t lost = 0;

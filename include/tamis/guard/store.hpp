@@ -4,10 +4,12 @@
 // given one are one short scan. Beside the entries a store keeps two things that must change together with them, in one atomic
 // write: records (what happened to a stripe's filter since its last snapshot) and rows (small named texts: the manifest).
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,6 +85,8 @@ struct write_set {
 
 enum class scan_size { few, many };  // how much a scan will read: decides about read-ahead and caching
 
+class store_claim;
+
 // Thread safety: all functions may run at once; a scan sees the entries as they were at some moment after it was called.
 class store {
  public:
@@ -125,6 +129,43 @@ class store {
 
   // Rows whose name begins with `prefix`, in order of their names.
   virtual result<std::vector<std::pair<std::string, std::string>>> rows(std::string_view prefix) const = 0;
+
+ private:
+  friend class store_claim;
+  // Is there a guard? A copy of a store is another store, which nobody guards yet.
+  struct guard_flag {
+    std::atomic<bool> taken = false;
+    guard_flag() = default;
+    guard_flag(const guard_flag& /*other*/) {}
+    guard_flag& operator=(const guard_flag& /*other*/) { return *this; }
+  };
+  guard_flag guarded_;
+};
+
+// The right to be the guard of a store, which one has at a time: two would give their records the same numbers. It ends with
+// this object. Keeps the store alive.
+class store_claim {
+ public:
+  // Requires: `wanted` is a store.
+  static result<store_claim> take(std::shared_ptr<store> wanted) {
+    if (wanted->guarded_.taken.exchange(true)) {
+      return error{wanted->name() + ": another guarded_store is open on it; close that one first"};
+    }
+    return store_claim(std::move(wanted));
+  }
+  store_claim(store_claim&&) noexcept = default;  // which leaves the other one without a store
+  store_claim& operator=(store_claim&&) = delete;
+  ~store_claim() {
+    if (claimed_) claimed_->guarded_.taken = false;
+  }
+
+  store& operator*() const { return *claimed_; }
+  store* operator->() const { return claimed_.get(); }
+
+ private:
+  explicit store_claim(std::shared_ptr<store> claimed) : claimed_(std::move(claimed)) {}
+
+  std::shared_ptr<store> claimed_;
 };
 
 }  // namespace tamis
