@@ -91,7 +91,7 @@ class guarded_store::parts {
   // Bulk loads.
   status load_locked(std::vector<change>& changes);
   status mark_load();
-  status end_load();  // Requires: every stripe's `writing` is held, or nobody else is there yet
+  status end_load();  // Requires: every stripe's `writing` is held
   result<bool> load_was_interrupted() const;
 
   // Queries.
@@ -115,7 +115,9 @@ class guarded_store::parts {
 
   // Recovery.
   status read_manifest();
-  void read_row(std::string_view text);
+  result<bool> is_untouched() const;
+  std::uint64_t named_record(std::uint32_t index) const;
+  void begin_anew();
   bool restore_any();
   status restore(const manifest_row& row);
   result<std::vector<any_filter>> load_segments(const snapshot_content& content) const;
@@ -147,6 +149,7 @@ class guarded_store::parts {
   std::vector<manifest_row> kept_;  // the older one first
   std::uint64_t generation_ = 0;    // the newest that was ever in the manifest
 
+  std::vector<std::string> manifest_;  // names of the rows that were there at opening
   recovery_report recovered_;
   enum class filter_state { rebuilding, ready, incomplete };
   std::atomic<filter_state> state_ = filter_state::ready;

@@ -20,7 +20,9 @@ store_identity draw_identity() {
 result<store_config> create_config(store& behind, const guard_options& options) {
   bool empty = true;
   TAMIS_CHECK(behind.scan(all_digests, scan_size::few, [&](digest) { return empty = false; }));
-  if (!empty) return error{behind.name() + ": holds entries, but was not made by tamis"};
+  if (!empty) {
+    return error{behind.name() + ": holds entries, but not the settings they need: it was not made by tamis, or is damaged"};
+  }
   const std::uint32_t stripes = options.stripes != 0 ? options.stripes : default_stripes(options.params.capacity);
   const store_config config{store_config::newest_version, draw_identity(), stripes, options.hash.identity()};
   if (const status valid = config.validate(); !valid) return error{"stripes: " + valid.message()};
@@ -76,15 +78,13 @@ status guarded_store::parts::recover() {
   }
   TAMIS_CHECK(take_numbers());
   TAMIS_CHECK(read_manifest());
+  TAMIS_TRY(const bool untouched, is_untouched());
+  if (untouched) return make_empty();
   TAMIS_TRY(const bool half_loaded, load_was_interrupted());
-  if (half_loaded) {
-    recovered_.reason = "a bulk load was interrupted";
-    TAMIS_CHECK(end_load());
-  }
-  bool used = false;
-  for (std::uint32_t i = 0; i < map_.count(); ++i) used |= stripes_[i].number != 0;
-  if (!used) return make_empty();
-  if (restore_any()) return {};
+  if (half_loaded) recovered_.reason = "a bulk load was interrupted";
+  const bool doubtful = !recovered_.reason.empty();
+  if (!doubtful && restore_any()) return {};
+  begin_anew();
   recovered_.way = recovery_way::rebuilt;
   state_ = filter_state::rebuilding;
   rebuilder_ = std::jthread([this](const std::stop_token& stop) { rebuild_all(stop); });
@@ -99,6 +99,19 @@ status guarded_store::parts::take_numbers() {
   return {};
 }
 
+// A store that nobody has used since it was made. Any trace of a past counts, since others may be lost.
+result<bool> guarded_store::parts::is_untouched() const {
+  if (!manifest_.empty()) return false;
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    if (stripes_[i].number != 0) return false;
+  }
+  TAMIS_TRY(const bool half_loaded, load_was_interrupted());
+  if (half_loaded) return false;
+  bool empty = true;
+  TAMIS_CHECK(behind_->scan(all_digests, scan_size::few, [&](digest) { return empty = false; }));
+  return empty;
+}
+
 status guarded_store::parts::make_empty() {
   recovered_.way = recovery_way::created;
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
@@ -108,24 +121,48 @@ status guarded_store::parts::make_empty() {
   return {};
 }
 
-// A row that cannot be read is no reason to refuse the store: the filter can be made anew.
-void guarded_store::parts::read_row(std::string_view text) {
-  result<manifest_row> row = parse_row<manifest_row>(text);
-  if (row && row->numbers.size() == map_.count()) {
-    kept_.push_back(*std::move(row));
-  } else {
-    recovered_.reason = "a row of the manifest is damaged";
-  }
-}
-
+// A row that cannot be read is no reason to refuse the store: the filter can be made anew. It is a reason to believe no
+// snapshot, since the row may have named records that must be there.
 status guarded_store::parts::read_manifest() {
   TAMIS_TRY(const auto rows, behind_->rows(snapshot_rows));
-  for (const auto& [name, text] : rows) read_row(text);
+  for (const auto& [name, text] : rows) {
+    manifest_.push_back(name);
+    result<manifest_row> row = parse_row<manifest_row>(text);
+    if (row && row->numbers.size() == map_.count() && row_name(row->generation) == name) {
+      kept_.push_back(*std::move(row));
+    } else {
+      recovered_.reason = "a row of the manifest is damaged";
+    }
+  }
   if (!kept_.empty()) generation_ = kept_.back().generation;
   remove_other_files(behind_->snapshot_directory(), kept_);
-  // A crash may have come between a manifest row and its trim.
-  if (kept_.size() > 1) trim(kept_.front());
   return {};
+}
+
+// The last record of a stripe that any snapshot contains. One that is missing took others with it.
+std::uint64_t guarded_store::parts::named_record(std::uint32_t index) const {
+  std::uint64_t last = 0;
+  for (const manifest_row& row : kept_) last = std::max(last, row.numbers[index]);
+  return last;
+}
+
+// After doubt, nothing from before is ever used again: the manifest is emptied, and the records go on behind every number that
+// was given, with one left out. Without this, new records could take the numbers of lost ones and fit a snapshot from before.
+void guarded_store::parts::begin_anew() {
+  write_set set;
+  set.rows.push_back({std::string(load_row), std::nullopt});
+  for (const std::string& name : manifest_) set.rows.push_back({name, std::nullopt});
+  for (std::uint32_t i = 0; i < map_.count(); ++i) {
+    std::uint64_t& number = stripes_[i].number;
+    number = std::max(number, named_record(i)) + 2;
+    set.records.push_back({i, number, operation::insert, map_.range(i).first});
+    set.trims.push_back({i, 0, number});
+    stripes_[i].trimmed = number;
+  }
+  kept_.clear();
+  // A store that cannot be written can still be read. The next opening will have the same doubt.
+  if (!behind_->write(set, true)) broken_ = true;
+  remove_other_files(behind_->snapshot_directory(), kept_);
 }
 
 // Tries the snapshots, the newest first.
@@ -136,6 +173,7 @@ bool guarded_store::parts::restore_any() {
     if (restored) {
       recovered_.way = row == kept_.rbegin() ? recovery_way::snapshot : recovery_way::older_snapshot;
       recovered_.generation = row->generation;
+      if (kept_.size() > 1) trim(kept_.front());  // a crash may have come between a manifest row and its trim
       return true;
     }
     recovered_.reason += (recovered_.reason.empty() ? "" : "; ") + restored.message();
@@ -177,8 +215,8 @@ result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapsh
 }
 
 // The records must be there from the one that the segment ends with, which proves that store and snapshot belong to one
-// history, without a gap. Records up to that one are contained already: an erase that is done twice would take another key with
-// it.
+// history, without a gap, up to the last that any snapshot contains. Records up to the segment's own are contained already: an
+// erase that is done twice would take another key with it.
 status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, any_filter& filter) {
   std::uint64_t next = std::max<std::uint64_t>(number, 1);
   bool complete = true;
@@ -186,6 +224,7 @@ status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, a
   const std::uint64_t contained = skips(protocol_step::own_numbers) ? 0 : number;
   TAMIS_CHECK(behind_->records(index, skips(protocol_step::own_numbers) ? 0 : next, [&](const oplog_record& record) {
     complete = complete && (record.number == next || skips(protocol_step::gap_check) || skips(protocol_step::own_numbers));
+    complete = complete && map_.index(record.hash) == index;
     next = record.number + 1;
     if (record.number <= contained) return complete;
     const digest local = map_.local(record.hash);
@@ -197,7 +236,7 @@ status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, a
     ++recovered_.replayed;
     return complete && fits;
   }));
-  const bool reached = next > number || skips(protocol_step::gap_check);
+  const bool reached = next > std::max(number, named_record(index)) || skips(protocol_step::gap_check);
   if (!complete || !reached) return error{"records are missing in stripe " + std::to_string(index)};
   if (fits) return {};
   // The stripe was given a larger filter after the snapshot, or the filter does not know what it should: make it new.
