@@ -46,6 +46,8 @@ error open_error(const std::string& directory, const rocksdb::Status& reason) {
 }
 
 status prepare_directory(const std::string& directory) {
+  if (directory.empty()) return error{"a store needs a directory, but its name is empty"};
+  if (directory.find('\0') != std::string::npos) return error{"a directory's name cannot have a zero byte in it"};
   std::error_code failed;
   const files::file_status found = files::status(directory, failed);
   if (files::exists(found) && !files::is_directory(found)) return error{directory + ": is not a directory"};

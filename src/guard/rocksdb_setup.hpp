@@ -16,7 +16,8 @@ error store_error(const std::string& directory, const rocksdb::Status& reason);
 // RocksDB says why it could not open; the everyday reasons deserve plain words.
 error open_error(const std::string& directory, const rocksdb::Status& reason);
 
-// Makes the directory if it is not there; refuses one with anything else in it, which is somebody's.
+// Makes the directory if it is not there; refuses one with anything else in it, which is somebody's, and an empty name, which
+// would be the root of the file system.
 status prepare_directory(const std::string& directory);
 
 // Which column families to open: those that are there, or those of a new store. Refuses a database that is not ours.

@@ -101,6 +101,15 @@ TEST(refusals, a_directory_that_is_not_ours) {
   EXPECT_TRUE(refused(rocksdb_store::open(directory / "symbol.txt"), "not a directory"));
 }
 
+TEST(refusals, a_store_without_a_directory) {
+  const bool was_there = std::filesystem::exists("/filter");
+  EXPECT_TRUE(refused(rocksdb_store::open(""), "name is empty"));
+  EXPECT_EQ(std::filesystem::exists("/filter"), was_there);  // not in the root of the file system
+  const temporary_directory directory;
+  EXPECT_TRUE(refused(rocksdb_store::open(directory / std::string("a\0b", 3)), "zero byte"));
+  EXPECT_EQ(directory.entries(), 0u);
+}
+
 TEST(refusals, a_directory_that_cannot_be_made) {
   EXPECT_TRUE(refused(rocksdb_store::open("/proc/tamis-store"), "cannot create"));
 }
