@@ -30,8 +30,8 @@ std::string saved(const any_filter& filter) {
 }  // namespace
 
 bool guarded_store::parts::snapshot_due() const {
-  const auto share = static_cast<std::uint64_t>(options_.snapshot_share * static_cast<double>(keys_.load()));
-  return records_ >= std::max({options_.snapshot_least, share, next_attempt_.load()});
+  const double share = options_.snapshot_share * static_cast<double>(keys_.load());  // may be more than any integer
+  return records_ >= std::max(options_.snapshot_least, next_attempt_.load()) && static_cast<double>(records_.load()) >= share;
 }
 
 void guarded_store::parts::snapshot_if_due() {

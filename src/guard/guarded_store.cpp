@@ -1,15 +1,36 @@
 #include "tamis/guard/guarded_store.hpp"
 
+#include <cmath>
+
 #include "guarded_parts.hpp"
 
 namespace tamis {
+namespace {
+
+constexpr const char* closed = "guarded_store: it was closed, or moved from";
+
+status check_options(const guard_options& options) {
+  if (!std::isfinite(options.snapshot_share) || options.snapshot_share < 0) {
+    return error{"snapshot_share: must be a number from 0 on, but is " + std::to_string(options.snapshot_share)};
+  }
+  return {};
+}
+
+}  // namespace
 
 guarded_store::guarded_store(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 guarded_store::guarded_store(guarded_store&&) noexcept = default;
 guarded_store& guarded_store::operator=(guarded_store&&) noexcept = default;
 guarded_store::~guarded_store() = default;
 
+status guarded_store::check_open() const {
+  if (parts_) return {};
+  return error{closed};
+}
+
 result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const guard_options& options) {
+  if (!behind) return error{"guarded_store: there is no store to guard, only a null pointer"};
+  TAMIS_CHECK(check_options(options));
   TAMIS_TRY(store_claim claim, store_claim::take(std::move(behind)));
   TAMIS_TRY(const store_config config, configure(*claim, options));
   auto made = std::make_unique<parts>(std::move(claim), options, config);
@@ -18,16 +39,19 @@ result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const g
 }
 
 status guarded_store::put(byte_view key, byte_view value) {
+  TAMIS_CHECK(check_open());
   TAMIS_CHECK(parts_->apply({{key.text(), value.text()}}));
   return {};
 }
 
 result<bool> guarded_store::erase(byte_view key) {
+  TAMIS_CHECK(check_open());
   TAMIS_TRY(const std::uint64_t erased, parts_->apply({{key.text(), std::nullopt}}));
   return erased != 0;
 }
 
 status guarded_store::write(const write_batch& batch) {
+  TAMIS_CHECK(check_open());
   std::vector<parts::change> changes;
   for (const auto& c : batch.changes_) changes.push_back({c.key, c.value});
   TAMIS_CHECK(parts_->apply(std::move(changes)));
@@ -35,6 +59,7 @@ status guarded_store::write(const write_batch& batch) {
 }
 
 status guarded_store::load(const write_batch& puts) {
+  TAMIS_CHECK(check_open());
   std::vector<parts::change> changes;
   for (const auto& c : puts.changes_) {
     if (!c.value) return error{"load: only puts, but the batch erases a key"};
@@ -43,34 +68,54 @@ status guarded_store::load(const write_batch& puts) {
   return parts_->load(std::move(changes));
 }
 
-result<std::optional<std::string>> guarded_store::get(byte_view key) { return parts_->get(key.text()); }
+result<std::optional<std::string>> guarded_store::get(byte_view key) {
+  TAMIS_CHECK(check_open());
+  return parts_->get(key.text());
+}
 
 result<bool> guarded_store::contains(byte_view key) {
-  TAMIS_TRY(const auto value, parts_->get(key.text()));
+  TAMIS_TRY(const auto value, get(key));
   return value.has_value();
 }
 
 std::vector<result<std::optional<std::string>>> guarded_store::multi_get(std::span<const byte_view> keys) {
+  if (!parts_) return {keys.size(), error{closed}};
   return parts_->multi_get(keys);
 }
 
-bool guarded_store::may_contain(byte_view key) const { return parts_->may_contain(key.text()); }
+bool guarded_store::may_contain(byte_view key) const { return !parts_ || parts_->may_contain(key.text()); }
+
 status guarded_store::scan_keys(byte_view first, const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  TAMIS_CHECK(check_open());
+  if (!visit) return error{"scan_keys: there is no function to visit the keys with"};
   return parts_->scan_keys(first.text(), visit);
 }
-status guarded_store::snapshot() { return parts_->snapshot(); }
-void guarded_store::wait_until_ready() { parts_->wait_until_ready(); }
 
-status guarded_store::close() {
-  status closed = parts_->close();
-  parts_.reset();
-  return closed;
+status guarded_store::snapshot() {
+  TAMIS_CHECK(check_open());
+  return parts_->snapshot();
 }
 
-guard_stats guarded_store::stats() const { return parts_->stats(); }
-const recovery_report& guarded_store::recovered() const { return parts_->recovered(); }
-memory_bits guarded_store::bits() const { return parts_->bits(); }
-std::uint32_t guarded_store::stripes() const { return parts_->stripes(); }
-double guarded_store::expected_fpr() const { return parts_->expected_fpr(); }
+void guarded_store::wait_until_ready() {
+  if (parts_) parts_->wait_until_ready();
+}
+
+status guarded_store::close() {
+  TAMIS_CHECK(check_open());
+  status closed_well = parts_->close();
+  parts_.reset();
+  return closed_well;
+}
+
+guard_stats guarded_store::stats() const { return parts_ ? parts_->stats() : guard_stats(); }
+
+const recovery_report& guarded_store::recovered() const {
+  static const recovery_report of_none{.reason = closed};
+  return parts_ ? parts_->recovered() : of_none;
+}
+
+memory_bits guarded_store::bits() const { return parts_ ? parts_->bits() : memory_bits(); }
+std::uint32_t guarded_store::stripes() const { return parts_ ? parts_->stripes() : 0; }
+double guarded_store::expected_fpr() const { return parts_ ? parts_->expected_fpr() : 1; }
 
 }  // namespace tamis

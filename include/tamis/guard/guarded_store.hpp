@@ -40,9 +40,12 @@ class write_batch {
 };
 
 // Thread safety: all functions may run at once, but close and moving need the object for themselves.
+//
+// Once closed or moved from, a guard has no store: every function that can answers with an error (a second close too),
+// may_contain says "maybe", and what remains is empty.
 class guarded_store {
  public:
-  // The error names the reason: another hash, a directory that is not ours, a filter that cannot be made.
+  // The error names the reason: another hash, another guard on this store, a filter that cannot be made.
   static result<guarded_store> open(std::shared_ptr<store> behind, const guard_options& options);
   guarded_store(guarded_store&&) noexcept;
   guarded_store& operator=(guarded_store&&) noexcept;
@@ -81,6 +84,7 @@ class guarded_store {
 
  private:
   class parts;
+  status check_open() const;
   explicit guarded_store(std::unique_ptr<parts> made);
   std::unique_ptr<parts> parts_;
 };
