@@ -2,6 +2,7 @@
 // key, by a scan if there is any doubt, or refuses them by name. What a crash can do is tested in tests/crash.
 
 #include <rocksdb/db.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -251,6 +252,14 @@ TEST_P(damaged_store, a_folder_in_place_of_a_snapshot) {
   files::remove(newest);
   files::create_directory(newest);
   expect_way(recovery_way::older_snapshot);
+}
+
+TEST_P(damaged_store, a_pipe_in_place_of_a_snapshot) {
+  for (const auto& path : snapshots()) {
+    files::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  expect_way(recovery_way::rebuilt);
 }
 
 TEST_P(damaged_store, settings_gone) {

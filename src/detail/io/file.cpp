@@ -17,6 +17,16 @@ namespace {
 
 error system_error(const std::string& path, const char* doing) { return {path + ": " + doing + ": " + std::strerror(errno)}; }
 
+error not_regular(const std::string& path, mode_t mode) {
+  if (S_ISDIR(mode)) return {path + ": is a directory"};
+  const char* kind = S_ISFIFO(mode)   ? "a named pipe"
+                     : S_ISSOCK(mode) ? "a socket"
+                     : S_ISCHR(mode)  ? "a character device"
+                     : S_ISBLK(mode)  ? "a block device"
+                                      : "something else";
+  return {path + ": is not a regular file, but " + kind};
+}
+
 // Renames survive a power cut only once the directory is synced.
 status sync_directory_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
@@ -44,16 +54,22 @@ std::string target_of(const std::string& path) {
 
 }  // namespace
 
+// Never waits: a named pipe without a writer would keep an ordinary open waiting for one.
 result<file_source> file_source::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, "cannot open");
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int reason = errno;
   struct stat info {};
-  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-    const bool directory = S_ISDIR(info.st_mode);
-    ::close(descriptor);
-    return error{path + (directory ? ": is a directory" : ": is not a regular file")};
+  if (descriptor < 0) {
+    // A socket cannot be opened at all; the system's reason for that does not say so.
+    if (::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) return not_regular(path, info.st_mode);
+    errno = reason;
+    return system_error(path, "cannot open");
   }
-  return file_source(path, descriptor, static_cast<std::uint64_t>(info.st_size));
+  const bool known = ::fstat(descriptor, &info) == 0;
+  if (known && S_ISREG(info.st_mode)) return file_source(path, descriptor, static_cast<std::uint64_t>(info.st_size));
+  error refusal = known ? not_regular(path, info.st_mode) : system_error(path, "cannot open");
+  ::close(descriptor);
+  return refusal;
 }
 
 file_source::file_source(file_source&& other) noexcept
@@ -79,8 +95,7 @@ result<file_replacement> file_replacement::create(const std::string& path) {
   std::string target = target_of(path);
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode))
-    return error{path + (S_ISDIR(old.st_mode) ? ": is a directory" : ": is not a regular file")};
+  if (exists && !S_ISREG(old.st_mode)) return not_regular(path, old.st_mode);
   static std::atomic<unsigned> counter = 0;
   std::string temporary = target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

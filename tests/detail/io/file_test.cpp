@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -154,6 +156,26 @@ TEST(file_source, what_cannot_be_read_is_an_error_that_names_the_path) {
   const temporary_directory directory;
   EXPECT_TRUE(refused(file_source::open(directory / "missing"), directory / "missing"));
   EXPECT_TRUE(refused(file_source::open(directory.path().string()), "is a directory"));
+}
+
+// A pipe that nobody writes to would make an ordinary open wait for ever.
+TEST(file_source, what_is_not_a_regular_file_is_refused_at_once_and_called_by_its_name) {
+  const temporary_directory directory;
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(
+      refused(file_source::open(directory / "pipe"), (directory / "pipe") + ": is not a regular file, but a named pipe"));
+  EXPECT_TRUE(refused(file_source::open("/dev/null"), "/dev/null: is not a regular file, but a character device"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{AF_UNIX, {}};
+  const std::string path = directory / "socket";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_TRUE(refused(file_source::open(path), path + ": is not a regular file, but a socket"));
+  EXPECT_TRUE(refused(replace_file(path, "x"), "but a socket"));
+  ::close(socket);
+  fs::create_symlink("pipe", directory / "link");
+  EXPECT_TRUE(refused(file_source::open(directory / "link"), "but a named pipe"));
 }
 
 // A file that shrinks while it is read.

@@ -12,6 +12,7 @@ namespace tamis {
 
 class file_source final : public byte_source {
  public:
+  // Refuses, at once, what is not a regular file: a directory, a pipe, a device.
   static result<file_source> open(const std::string& path);
   file_source(file_source&& other) noexcept;
   file_source& operator=(file_source&&) = delete;
