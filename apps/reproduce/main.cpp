@@ -7,10 +7,11 @@
 #include <memory>
 #include <thread>
 
+#include "command_files.hpp"
 #include "failure.hpp"
 #include "help.hpp"
 #include "interrupt.hpp"
-#include "json_target.hpp"
+#include "json.hpp"
 #include "numbers.hpp"
 #include "process.hpp"
 #include "report.hpp"
@@ -29,15 +30,15 @@ struct reproduce_flags {
   std::string seed = "1";
   std::string log;
   std::string jobs;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 double estimate(const lab::experiment& e, lab::scale s) { return e.seconds.of(s) * e.runs.of(s); }
 
-void list(const reproduce_flags& given) {
+void list(reproduce_flags& given) {
   json all = json::array();
   output out;
-  json_target target(given.json_path);
   for (const lab::experiment& e : lab::experiments()) {
     all.push_back({{"experiment", e.name},
                    {"paper", e.paper},
@@ -47,13 +48,13 @@ void list(const reproduce_flags& given) {
                    {"agrees", e.agrees},
                    {"seconds_quick", estimate(e, lab::scale::quick)},
                    {"seconds_paper", estimate(e, lab::scale::paper)}});
-    if (target.on_stdout()) continue;
+    if (!given.files.text_wanted()) continue;
     out.print("{}  {}, {}\n", bold(e.name), e.paper, e.figures);
     out.print("  {}\n", wrapped(e.claim, 78, 2));
     out.print("  {}\n", dim(fmt::format("quick: about {}; paper: about {}", duration(estimate(e, lab::scale::quick)),
                                         duration(estimate(e, lab::scale::paper)))));
   }
-  target.write(all, out);
+  write_json(given.json, all);
   out.flush();
 }
 
@@ -110,11 +111,8 @@ std::string verdict_line(const judged& j) {
 class reproduction {
  public:
   // What is asked for is checked before anything is written.
-  explicit reproduction(const reproduce_flags& given)
-      : jobs_(jobs_of(given)),
-        threads_(threads_of(given)),
-        target_(given.json_path),
-        folder_(given.out, conditions_of(given)) {}
+  explicit reproduction(reproduce_flags& given)
+      : jobs_(jobs_of(given)), threads_(threads_of(given)), given_(given), folder_(given.out, conditions_of(given)) {}
 
   void run() {
     say(fmt::format("{} at {} scale: about {} if nothing is there yet; finished runs are kept in {}",
@@ -163,7 +161,7 @@ class reproduction {
 
   void add(judged done) {
     write_files(done, folder_);
-    if (!target_.on_stdout()) {
+    if (given_.files.text_wanted()) {
       out_.write(verdict_line(done));
       out_.flush();
     }
@@ -181,8 +179,8 @@ class reproduction {
   }
 
   void finish() {
-    if (!target_.on_stdout()) out_.print("page: {}\n", folder_.path("index.html"));
-    target_.write(summary(), out_);
+    if (given_.files.text_wanted()) out_.print("page: {}\n", folder_.path("index.html"));
+    write_json(given_.json, summary());
     out_.flush();
     if (!failed_.empty()) fail(failed_.front().name, "could not be run: " + failed_.front().reason);
   }
@@ -190,7 +188,7 @@ class reproduction {
   std::vector<job> jobs_;
   std::list<job> earlier_;
   unsigned threads_;
-  json_target target_;
+  reproduce_flags& given_;
   results_folder folder_;
   std::vector<judged> done_;
   std::vector<failed_experiment> failed_;
@@ -203,14 +201,14 @@ void add_flags(CLI::App& tool, reproduce_flags& given) {
   tool.add_option("--scale", given.scale, "quick: minutes; paper: the papers' sizes, hours")
       ->type_name("quick|paper")
       ->check(CLI::IsMember({"quick", "paper"}).description(""));
-  tool.add_option("--out", given.out, "folder for data, charts and page; one scale and seed each")->type_name("DIR");
+  given.files.fills(tool, "--out", given.out, "folder for data, charts and page; one scale and seed each");
   tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
   tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
-  tool.add_option("--log", given.log, "keys, one per line, or a capture, in place of synthetic traces; may be compressed")
-      ->type_name("FILE");
+  given.files.reads_keys(tool, "--log", given.log,
+                         "keys, one per line, or a capture, in place of synthetic traces; may be compressed");
   tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
       ->type_name("N");
-  add_json_flag(tool, given.json_path);
+  given.files.creates_json(tool, given.json);
   tool.footer(
       "Runs experiments of the five papers and compares what comes out with what they\n"
       "say: DIR/index.html has a verdict on every claim and the charts, and beside it\n"
@@ -235,6 +233,7 @@ int run(int argc, char** argv) {
     say("see `tamis reproduce --help`");
     return 2;
   }
+  given.files.open();
   if (given.list) {
     list(given);
   } else {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "advise_report.hpp"
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "digest_store.hpp"
 #include "failure.hpp"
@@ -27,7 +28,8 @@ struct advise_flags {
   std::string members_path;
   std::string queries_path;
   key_style style;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 lab::advice_wish wish_of(const advise_flags& given) {
@@ -57,7 +59,6 @@ read_log read_files(const advise_flags& given, std::uint64_t final_keys) {
     throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
   }
   if (given.members_path.empty()) return log;
-  if (given.members_path == "-" && given.queries_path == "-") fail("-", "members and queries cannot both be standard input");
   const auto source = replay_of_files(given.members_path, given.queries_path, given.style, hasher());
   log.members = source->members();
   const digest_store store(log.members);
@@ -85,9 +86,8 @@ read_log read_files(const advise_flags& given, std::uint64_t final_keys) {
   return log;
 }
 
-void run_advise(const advise_flags& given) {
+void run_advise(advise_flags& given) {
   lab::advice_wish wish = wish_of(given);
-  json_target target(given.json_path);
   const read_log log = read_files(given, wish.final_keys());
   lab::advice found;
   {
@@ -100,8 +100,8 @@ void run_advise(const advise_flags& given) {
   }
   const advise_result result{wish, found, log.sample ? &*log.sample : nullptr};
   output out;
-  if (!target.on_stdout()) print_advice(result, out);
-  target.write(advice_json(result), out);
+  if (given.files.text_wanted()) print_advice(result, out);
+  write_json(given.json, advice_json(result));
   out.flush();
   if (found.ranked.empty()) fail("advise", "no filter fits");
 }
@@ -116,12 +116,12 @@ void add_advise(CLI::App& tool) {
   command->add_option("--fpr", given->fpr, "share of the queries for absent keys that may read the store")->type_name("E");
   command->add_option("--memory", given->memory, "fast memory there is, at the end")->type_name("BYTES");
   command->add_flag("--deletes", given->deletes, "only filters that can delete");
-  command->add_option("--members", given->members_path, "keys that are in the store; - is standard input")->type_name("FILE");
-  command->add_option("--queries", given->queries_path, "keys that were asked for, in order; - is standard input")
-      ->type_name("FILE");
+  given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
+  given->files.reads_keys(*command, "--queries", given->queries_path,
+                          "keys that were asked for, in order; - is standard input");
   given->style.add_to(*command);
   command->add_option("--read-us", given->read_us, "microseconds that a store read takes (default: 100)")->type_name("US");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(std::string("With --fpr, filters are compared by the fast memory that keeps the rate over the\n"
                               "log (with growth: by its mean while keys come); --memory is then a limit. With\n"
                               "--memory alone, all get that memory and are compared by their cost per query:\n"
@@ -135,7 +135,7 @@ void add_advise(CLI::App& tool) {
                   "  tamis generate zipf --count 100k --out queries \\\n"
                   "    --members members --members-count 10k\n"
                   "  tamis advise --capacity 10k --memory 10k --members members --queries queries");
-  command->callback([given] { run_advise(*given); });
+  given->files.run(*command, [given] { run_advise(*given); });
 }
 
 }  // namespace tamis::cli

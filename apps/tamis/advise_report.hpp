@@ -2,7 +2,7 @@
 
 // What `tamis advise` shows: a table, the recommendation and its reasons for people, JSON for machines.
 
-#include "json_target.hpp"
+#include "json.hpp"
 #include "lab/advise.hpp"
 #include "output.hpp"
 

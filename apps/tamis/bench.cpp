@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bench_report.hpp"
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_flags.hpp"
@@ -21,7 +22,8 @@ struct bench_flags {
   size_flags size;
   std::string repeats = "5";
   std::string baseline;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 // The options of one filter: those that begin with its id and a dot, and those without a dot that it knows.
@@ -67,12 +69,11 @@ std::size_t baseline_of(const bench_flags& given, const std::vector<lab::contend
   fail("--baseline '" + given.baseline + "'", "it is not one of the filters that are measured");
 }
 
-void run_bench(const bench_flags& given) {
+void run_bench(bench_flags& given) {
   lab::bench_options options{.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
                              .repeats = static_cast<unsigned>(parse_count("--repeats", given.repeats, 1, 1000))};
   const std::vector<lab::contender> contenders = contenders_of(given, options.keys);
   const std::size_t baseline = baseline_of(given, contenders);
-  json_target target(given.json_path);
   lab::bench_report report;
   {
     const std::uint64_t work = options.keys * contenders.size() * (options.repeats + 1);
@@ -86,8 +87,8 @@ void run_bench(const bench_flags& given) {
   }
   const bench_result result{report, options, baseline};
   output out;
-  if (!target.on_stdout()) print_bench(result, out);
-  target.write(bench_json(result), out);
+  if (given.files.text_wanted()) print_bench(result, out);
+  write_json(given.json, bench_json(result));
   out.flush();
 }
 
@@ -101,14 +102,14 @@ void add_bench(CLI::App& tool) {
   given->size.add_to(*command);
   command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
   command->add_option("--baseline", given->baseline, "ratios are to this filter (default: the first)")->type_name("ID");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key,\n"
                               "hash of a 64-bit key included; compare them within one run only. An option goes\n"
                               "to every filter that knows it, or to one: --option bloom1.word=64. The rate is\n"
                               "0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
                   "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1");
-  command->callback([given] { run_bench(*given); });
+  given->files.run(*command, [given] { run_bench(*given); });
 }
 
 }  // namespace tamis::cli

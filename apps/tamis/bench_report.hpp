@@ -2,7 +2,7 @@
 
 // What `tamis bench` shows: a table for people, JSON for machines.
 
-#include "json_target.hpp"
+#include "json.hpp"
 #include "lab/measure.hpp"
 #include "output.hpp"
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_file.hpp"
@@ -13,14 +14,14 @@ namespace tamis::cli {
 namespace {
 
 struct create_flags {
-  std::string path;
+  created_file file;
   std::string filter;
   std::string capacity;
   size_flags size;
   std::string family = "fast";
   seed_flag seed;
-  bool force = false;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 hasher make_hasher(const create_flags& given) {
@@ -29,22 +30,20 @@ hasher make_hasher(const create_flags& given) {
   return must("--hash " + given.family, given.seed.make(*family));
 }
 
-void run_create(const create_flags& given) {
+void run_create(create_flags& given) {
   if (!given.size.any_size()) throw CLI::RequiredError("--fpr or --bits-per-key");
   must(registry::builtin().find(given.filter));
   const hasher hash = make_hasher(given);
   const std::uint64_t capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
-  const auto lock = claim(given.path, given.force);
-  json_target target(given.json_path);
   const any_filter filter = must(given.filter, any_filter::create(given.filter, given.size.params(capacity), hash));
-  save_filter(filter, given.path);
+  save_filter(filter, given.file);
 
   output out;
-  if (!target.on_stdout()) {
-    out.print("{}: {} filter for {}, {} ({:.2f} bits per key)\n", given.path, filter.info().id,
+  if (given.files.text_wanted()) {
+    out.print("{}: {} filter for {}, {} ({:.2f} bits per key)\n", given.file.name(), filter.info().id,
               counted(filter.capacity(), "key"), format_bytes(filter.bits().fast / 8), bits_per_key(filter, capacity));
   }
-  target.write(info_json(filter, hash.family()), out);
+  write_json(given.json, info_json(filter, hash.family()));
   out.flush();
 }
 
@@ -53,7 +52,7 @@ void run_create(const create_flags& given) {
 void add_create(CLI::App& tool) {
   auto given = std::make_shared<create_flags>();
   CLI::App* command = tool.add_subcommand("create", "make an empty filter");
-  command->add_option("FILE", given->path, "where to save it")->required();
+  given->files.creates_filter(*command, "FILE", given->file, "where to save it")->required();
   command->add_option("--filter", given->filter, "which filter, see `tamis filters`")->type_name("ID")->required();
   command->add_option("--capacity", given->capacity, "number of keys that it is made for")->type_name("N")->required();
   given->size.add_to(*command);
@@ -63,15 +62,14 @@ void add_create(CLI::App& tool) {
       *command,
       "fast: up to 16 digits (default: 0), saved in the file; keyed: the secret, 32 digits, not saved, and better "
       "given in the environment variable TAMIS_SEED");
-  command->add_flag("--force", given->force, "replace the file if it exists");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(std::string(count_help) +
                   "\n\nExamples:\n"
                   "  tamis create seen.tamis --filter bloom1 --capacity 1M --fpr 0.01\n"
                   "  export TAMIS_SEED=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
                   "  tamis create secret.tamis --filter bloom --capacity 1e6 --fpr 0.01 \\\n"
                   "    --hash keyed");
-  command->callback([given] { run_create(*given); });
+  given->files.run(*command, [given] { run_create(*given); });
 }
 
 }  // namespace tamis::cli

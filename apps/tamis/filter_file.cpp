@@ -1,13 +1,7 @@
 #include "filter_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -43,8 +37,6 @@ filter_file read_filter(const std::string& path, HasherFor hasher_for) {
   return {any_filter(std::move(model), hash), identity, bytes};
 }
 
-bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
-
 }  // namespace
 
 filter_file open_filter(const std::string& path, const seed_flag& seed) {
@@ -57,7 +49,7 @@ filter_file open_filter_unkeyed(const std::string& path) {
   });
 }
 
-void save_filter(const any_filter& filter, const std::string& path) {
+void replace_filter(const any_filter& filter, const std::string& path) {
   file_replacement file = must(file_replacement::create(path));
   watched_sink sink(file);
   must(filter.save(sink));
@@ -65,40 +57,11 @@ void save_filter(const any_filter& filter, const std::string& path) {
   must(file.commit());
 }
 
-void refuse_existing(const std::string& path, bool replace) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return;
-  if (S_ISDIR(info.st_mode)) fail(path, "is a directory");
-  if (!replace) fail(path, "exists already; --force replaces it");
-}
-
-file_lock::file_lock(const std::string& path) {
-  for (;;) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0) {
-      if (errno == ENOENT) fail(path, "no such file; `tamis create` makes a filter");
-      fail(path, std::string("cannot open: ") + std::strerror(errno));
-    }
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      ::close(descriptor_);
-      fail(path, "another tamis is changing it");
-    }
-    // Who held the lock before may have replaced the file: then this lock is on the old one.
-    struct stat locked {};
-    struct stat named {};
-    if (::fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && same_file(locked, named)) return;
-    ::close(descriptor_);
-    stop_if_interrupted();
-  }
-}
-
-file_lock::~file_lock() { ::close(descriptor_); }
-
-std::unique_ptr<file_lock> claim(const std::string& path, bool replace) {
-  refuse_existing(path, replace);
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
-  return std::make_unique<file_lock>(path);
+void save_filter(const any_filter& filter, created_file& file) {
+  watched_sink sink(file);
+  must(filter.save(sink));
+  stop_if_interrupted();
+  file.commit();
 }
 
 json info_json(const any_filter& filter, hash_family hash) {

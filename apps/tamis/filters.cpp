@@ -4,9 +4,10 @@
 
 #include <memory>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "filter_flags.hpp"
-#include "json_target.hpp"
+#include "json.hpp"
 #include "terminal.hpp"
 
 namespace tamis::cli {
@@ -14,7 +15,8 @@ namespace {
 
 struct filters_flags {
   std::string filters;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 std::vector<std::string> names_of(const capabilities& can) {
@@ -55,11 +57,10 @@ void print(const registry_entry& entry, unsigned columns, output& out) {
   }
 }
 
-void run_filters(const filters_flags& given) {
-  json_target target(given.json_path);
+void run_filters(filters_flags& given) {
   output out;
   const auto chosen = parse_filter_list(given.filters);
-  if (!target.on_stdout()) {
+  if (given.files.text_wanted()) {
     const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
     for (const registry_entry* entry : chosen) {
       if (entry != chosen.front()) out.write('\n');
@@ -68,7 +69,7 @@ void run_filters(const filters_flags& given) {
   }
   json list = json::array();
   for (const registry_entry* entry : chosen) list.push_back(to_json(*entry));
-  target.write(list, out);
+  write_json(given.json, list);
   out.flush();
 }
 
@@ -78,9 +79,9 @@ void add_filters(CLI::App& tool) {
   auto given = std::make_shared<filters_flags>();
   CLI::App* command = tool.add_subcommand("filters", "every filter: its paper, what it can do, its options");
   command->add_option("FILTER", given->filters, "only these, separated by commas");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer("Example:\n  tamis filters bloom");
-  command->callback([given] { run_filters(*given); });
+  given->files.run(*command, [given] { run_filters(*given); });
 }
 
 }  // namespace tamis::cli

@@ -7,12 +7,13 @@
 #include <memory>
 #include <optional>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_file.hpp"
 #include "filter_flags.hpp"
 #include "interrupt.hpp"
-#include "json_target.hpp"
+#include "json.hpp"
 #include "lab/workload.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
@@ -29,21 +30,19 @@ struct generate_flags {
   std::string count;
   std::vector<std::string> options;
   std::string seed = "1";
-  std::string out_path;
-  std::string members_path;
+  created_file out;
+  created_file members_out;
   std::string members = "1M";
   bool nul = false;
   bool list = false;
-  bool force = false;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 // Keys to a file, which appears when it is complete, or to standard output.
 class key_writer {
  public:
-  key_writer(const std::string& path, char separator, output& out) : separator_(separator), out_(out) {
-    if (!path.empty() && path != "-") file_.emplace(must(file_replacement::create(path)));
-  }
+  key_writer(created_file& file, char separator, output& out) : separator_(separator), file_(file), out_(out) {}
 
   void write(const lab::workload& stream, std::uint64_t id) {
     stream.append_text(id, buffer_);
@@ -52,7 +51,7 @@ class key_writer {
   }
   void finish() {
     pass_on();
-    if (file_) must(file_->commit());
+    if (file_.wanted()) file_.commit();
   }
 
  private:
@@ -60,8 +59,8 @@ class key_writer {
 
   void pass_on() {
     stop_if_interrupted();
-    if (file_) {
-      must(file_->write(std::as_bytes(std::span(buffer_))));
+    if (file_.wanted()) {
+      file_.write(buffer_);
     } else {
       out_.write(buffer_);
     }
@@ -69,8 +68,8 @@ class key_writer {
   }
 
   char separator_;
+  created_file& file_;
   output& out_;
-  std::optional<file_replacement> file_;
   std::string buffer_;
 };
 
@@ -99,64 +98,60 @@ void write_members(const lab::workload& stream, std::uint64_t count, key_writer&
   keys.finish();
 }
 
-void list_workloads(json_target& target, output& out) {
+void list_workloads(generate_flags& given, output& out) {
   const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+  const bool shown = given.files.text_wanted();
   json list = json::array();
   for (const lab::workload_info& info : lab::workloads()) {
     json options = json::array();
-    if (!target.on_stdout()) {
+    if (shown) {
       out.print("{}\n  {}\n", bold(info.name), wrapped(info.summary, columns - 2, 2));
     }
     for (const lab::option_info& option : info.options) {
       const std::string range = option.range_text();
       const std::string fallback = option.default_text();
       options.push_back({{"name", option.name}, {"values", range}, {"default", fallback}, {"meaning", option.meaning}});
-      if (target.on_stdout()) continue;
+      if (!shown) continue;
       const std::string text =
           fmt::format("--option {}=VALUE: {}; {} (default: {})", option.name, option.meaning, range, fallback);
       out.print("  {}\n", wrapped(text, columns - 2, 6));
     }
     list.push_back({{"workload", info.name}, {"summary", info.summary}, {"options", std::move(options)}});
   }
-  target.write(list, out);
+  write_json(given.json, list);
 }
 
-void generate(const generate_flags& given, json_target& target, output& out) {
+void generate(generate_flags& given, output& out) {
   if (given.workload.empty()) throw CLI::RequiredError("WORKLOAD (or --list)");
-  if (target.on_stdout() && given.out_path.empty()) {
-    fail("--json -", "standard output is taken by the keys; give --out FILE or another place for the JSON");
+  if (!given.out.wanted() && !given.files.text_wanted()) {
+    fail(given.json.on_stdout() ? "--json " + given.json.name() : "--members " + given.members_out.name(),
+         "standard output is taken by the keys; give --out FILE, or another place for this");
   }
-  if (!given.out_path.empty() && given.out_path == given.members_path)
-    fail(given.out_path, "given for the keys and the members");
-  for (const std::string& path : {given.out_path, given.members_path}) {
-    if (!path.empty() && path != "-") refuse_existing(path, given.force);
-  }
-  if (given.members_path == "-") fail("--members -", "must be a file");
   const std::uint64_t seed = parse_count("--seed", given.seed, 0, ~std::uint64_t{0});
   const std::uint64_t members = parse_count("--members-count", given.members, 1, most_keys);
   const auto stream = must(lab::make_workload(given.workload, parse_options(given.options), seed));
   const std::uint64_t count =
       given.count.empty() ? stream->length().value_or(default_count) : parse_count("--count", given.count, 1, most_keys);
   const char separator = given.nul ? '\0' : '\n';
-  key_writer keys(given.out_path, separator, out);
-  if (!given.members_path.empty()) {
-    key_writer member_keys(given.members_path, separator, out);
+  key_writer keys(given.out, separator, out);
+  if (given.members_out.wanted()) {
+    key_writer member_keys(given.members_out, separator, out);
     write_members(*stream, members, member_keys);
   }
-  const std::uint64_t written = write_stream(*stream, count, keys, !given.out_path.empty() || !is_terminal(STDOUT_FILENO));
+  const bool on_terminal = (!given.out.wanted() || given.out.on_stdout()) && is_terminal(STDOUT_FILENO);
+  const std::uint64_t written = write_stream(*stream, count, keys, !on_terminal);
   if (written < count) say(fmt::format("{}: note: the workload ends after {}", given.workload, counted(written, "key")));
-  target.write(
-      {{"workload", given.workload}, {"keys", written}, {"members", given.members_path.empty() ? 0 : members}, {"seed", seed}},
-      out);
+  write_json(
+      given.json,
+      {{"workload", given.workload}, {"keys", written}, {"members", given.members_out.wanted() ? members : 0}, {"seed", seed}});
 }
 
-void run_generate(const generate_flags& given) {
+void run_generate(generate_flags& given) {
   output out;
-  json_target target(given.json_path);
   if (given.list) {
-    list_workloads(target, out);
+    list_workloads(given, out);
   } else {
-    generate(given, target, out);
+    generate(given, out);
   }
   out.flush();
 }
@@ -179,19 +174,18 @@ void add_generate(CLI::App& tool) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("--seed", given->seed, "the same seed gives the same keys everywhere (default: 1)")->type_name("N");
-  command->add_option("--out", given->out_path, "file for the keys (default: standard output)")->type_name("FILE");
-  command->add_option("--members", given->members_path, "file for keys that the workload never sends: members of a store")
-      ->type_name("FILE");
+  given->files.creates(*command, "--out", given->out, "file for the keys (default: standard output)");
+  given->files.creates(*command, "--members", given->members_out,
+                       "file for keys that the workload never sends: members of a store");
   command->add_option("--members-count", given->members, "how many of those (default: 1M)")->type_name("N");
   command->add_flag("-0,--null", given->nul, "keys end with a NUL character, not with a line end");
-  command->add_flag("--force", given->force, "replace files that exist");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(std::string(count_help) +
                   "\n\nExamples:\n"
                   "  tamis generate zipf --option keys=1000 --option s=1.1 --count 5\n"
                   "  tamis generate firehose-activeset --count 100k --out queries \\\n"
                   "    --members members --members-count 10k");
-  command->callback([given] { run_generate(*given); });
+  given->files.run(*command, [given] { run_generate(*given); });
 }
 
 }  // namespace tamis::cli

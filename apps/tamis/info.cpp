@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "filter_file.hpp"
 #include "numbers.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 struct info_flags {
   std::string path;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
 std::string hash_text(const hash_identity& hash) {
@@ -56,12 +58,11 @@ void print(const std::string& path, const filter_file& file, output& out) {
   line("checksums", "correct");
 }
 
-void run_info(const info_flags& given) {
-  json_target target(given.json_path);
+void run_info(info_flags& given) {
   const filter_file file = open_filter_unkeyed(given.path);
   output out;
-  if (!target.on_stdout()) print(given.path, file, out);
-  target.write(info_json(file.filter, file.hash.family), out);
+  if (given.files.text_wanted()) print(given.path, file, out);
+  write_json(given.json, info_json(file.filter, file.hash.family));
   out.flush();
 }
 
@@ -70,14 +71,14 @@ void run_info(const info_flags& given) {
 void add_info(CLI::App& tool) {
   auto given = std::make_shared<info_flags>();
   CLI::App* command = tool.add_subcommand("info", "what a filter is and holds");
-  command->add_option("FILE", given->path, "the filter; a keyed one needs no secret for this")->required();
-  add_json_flag(*command, given->json_path);
+  given->files.reads_filter(*command, "FILE", given->path, "the filter; a keyed one needs no secret for this")->required();
+  given->files.creates_json(*command, given->json);
   command->footer(
       "Example:\n"
       "  tamis create seen.tamis --filter bloom1 --capacity 1000 --fpr 0.01\n"
       "  seq 1 1000 | tamis add seen.tamis\n"
       "  tamis info seen.tamis");
-  command->callback([given] { run_info(*given); });
+  given->files.run(*command, [given] { run_info(*given); });
 }
 
 }  // namespace tamis::cli

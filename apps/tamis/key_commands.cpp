@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_file.hpp"
@@ -23,7 +24,8 @@ struct key_command {
   std::string path;
   key_flags keys;
   seed_flag seed;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 struct check_command : key_command {
   bool absent = false;
@@ -51,24 +53,22 @@ tally pass_keys(const any_filter& filter, key_reader& keys, progress&& bar, Use 
   return so_far;
 }
 
-void run_add(const key_command& given) {
-  const file_lock lock(given.path);
+void run_add(key_command& given) {
   any_filter filter = open_filter(given.path, given.seed).filter;
   key_reader keys(given.keys.path, given.keys.style);
-  json_target target(given.json_path);
   const tally added = pass_keys(filter, keys, progress("adding", keys.bytes_total()),
                                 [&](const auto&, auto digests) { return filter.insert_many(digests); });
-  if (added.yes != 0) save_filter(filter, given.path);
+  if (added.yes != 0) replace_filter(filter, given.path);
 
   output out;
-  if (!target.on_stdout()) {
+  if (given.files.text_wanted()) {
     if (added.all() == 0) {
       out.print("{}: added 0 keys: {} is empty\n", given.path, keys.name());
     } else {
       out.print("{}: added {}, refused {}\n", given.path, counted(added.yes, "key"), grouped(added.no));
     }
   }
-  target.write({{"added", added.yes}, {"refused", added.no}}, out);
+  write_json(given.json, {{"added", added.yes}, {"refused", added.no}});
   out.flush();
   if (added.yes != 0) note_overload(filter, given.path);
   if (added.no != 0) {
@@ -76,12 +76,11 @@ void run_add(const key_command& given) {
   }
 }
 
-void run_check(const check_command& given) {
+void run_check(check_command& given) {
   const any_filter filter = open_filter(given.path, given.seed).filter;
   key_reader keys(given.keys.path, given.keys.style);
-  json_target target(given.json_path);
   output out;
-  const bool print = !given.count_only && !target.on_stdout();
+  const bool print = !given.count_only && given.files.text_wanted();
   bool answers[keys_per_batch];
   const tally maybe = pass_keys(filter, keys, progress("checking", keys.bytes_total(), !(print && is_terminal(STDOUT_FILENO))),
                                 [&](const auto& batch, auto digests) {
@@ -94,8 +93,8 @@ void run_check(const check_command& given) {
                                   if (keys.waiting()) out.flush();
                                   return static_cast<std::size_t>(std::count(answers, answers + batch.size(), true));
                                 });
-  if (given.count_only && !target.on_stdout()) out.print("maybe {}\nno {}\n", maybe.yes, maybe.no);
-  target.write({{"maybe", maybe.yes}, {"no", maybe.no}}, out);
+  if (given.count_only && given.files.text_wanted()) out.print("maybe {}\nno {}\n", maybe.yes, maybe.no);
+  write_json(given.json, {{"maybe", maybe.yes}, {"no", maybe.no}});
   out.flush();
 }
 
@@ -108,44 +107,43 @@ void refuse_if_unable(const any_filter& filter, const std::string& path) {
   fail(path, "a " + std::string(filter.info().id) + " filter cannot delete; these can: " + able);
 }
 
-void run_remove(const key_command& given) {
-  const file_lock lock(given.path);
+void run_remove(key_command& given) {
   any_filter filter = open_filter(given.path, given.seed).filter;
   refuse_if_unable(filter, given.path);
   key_reader keys(given.keys.path, given.keys.style);
-  json_target target(given.json_path);
   const tally removed = pass_keys(filter, keys, progress("removing", keys.bytes_total()),
                                   [&](const auto&, auto digests) { return filter.erase_many(digests); });
-  if (removed.yes != 0) save_filter(filter, given.path);
+  if (removed.yes != 0) replace_filter(filter, given.path);
 
   output out;
-  if (!target.on_stdout()) {
+  if (given.files.text_wanted()) {
     if (removed.all() == 0) {
       out.print("{}: removed 0 keys: {} is empty\n", given.path, keys.name());
     } else {
       out.print("{}: removed {}, {} not in\n", given.path, counted(removed.yes, "key"), grouped(removed.no));
     }
   }
-  target.write({{"removed", removed.yes}, {"absent", removed.no}}, out);
+  write_json(given.json, {{"removed", removed.yes}, {"absent", removed.no}});
   out.flush();
 }
 
-// `own` adds a command's own flags, between the keys and the seed.
+// `own` adds the filter, and a command's own flags.
 template <class Command, class Own>
-void add_key_command(CLI::App& tool, const char* name, const char* summary, const char* footer, void (*run)(const Command&),
+void add_key_command(CLI::App& tool, const char* name, const char* summary, const char* footer, void (*run)(Command&),
                      Own own) {
   auto given = std::make_shared<Command>();
   CLI::App* command = tool.add_subcommand(name, summary);
-  command->add_option("FILE", given->path, "the filter")->required();
-  given->keys.add_to(*command);
   own(*command, *given);
+  given->keys.add_to(*command, given->files);
   given->seed.add_to(*command, "secret of a keyed filter; better given in the environment variable TAMIS_SEED");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(std::string(key_help) + "\n\n" + footer);
-  command->callback([given, run] { run(*given); });
+  given->files.run(*command, [given, run] { run(*given); });
 }
 
-void no_flags(CLI::App&, key_command&) {}
+void add_changed_filter(CLI::App& command, key_command& given) {
+  given.files.changes_filter(command, "FILE", given.path, "the filter")->required();
+}
 
 }  // namespace
 
@@ -156,7 +154,7 @@ void add_add(CLI::App& tool) {
                   "Example:\n"
                   "  tamis create seen.tamis --filter bloom --capacity 1000 --fpr 0.01\n"
                   "  seq 1 1000 | tamis add seen.tamis",
-                  run_add, no_flags);
+                  run_add, add_changed_filter);
 }
 
 void add_check(CLI::App& tool) {
@@ -167,6 +165,7 @@ void add_check(CLI::App& tool) {
                   "  seq 1 1000 | tamis add seen.tamis\n"
                   "  seq 990 1010 | tamis check -v seen.tamis",
                   run_check, [](CLI::App& command, check_command& given) {
+                    given.files.reads_filter(command, "FILE", given.path, "the filter")->required();
                     command.add_flag("-v,--absent", given.absent, "print the keys that are certainly not in, instead");
                     command.add_flag("-c,--count", given.count_only, "print how many there are of both, and no keys");
                   });
@@ -180,7 +179,7 @@ void add_remove(CLI::App& tool) {
                   "  tamis create seen.tamis --filter counting-bloom --capacity 1000 --fpr 0.01\n"
                   "  seq 1 1000 | tamis add seen.tamis\n"
                   "  seq 1 500 | tamis remove seen.tamis",
-                  run_remove, no_flags);
+                  run_remove, add_changed_filter);
 }
 
 }  // namespace tamis::cli

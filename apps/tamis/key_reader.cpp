@@ -64,8 +64,9 @@ void key_style::add_to(CLI::App& command) {
   command.add_flag("--plain", plain, "take files as they are, also if they look compressed or like a capture");
 }
 
-void key_flags::add_to(CLI::App& command) {
-  command.add_option("KEYS", path, "file of keys; standard input if it is missing or -");
+void key_flags::add_to(CLI::App& command, command_files& files) {
+  files.reads_keys(command, "KEYS", path, "file of keys; standard input if it is missing or -",
+                   command_files::missing::standard_input);
   style.add_to(command);
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command_files.hpp"
 #include "readers/key_input.hpp"
 #include "tamis/hasher.hpp"
 
@@ -35,7 +36,7 @@ struct key_flags {
   std::string path;
   key_style style;
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command, command_files& files);
 };
 extern const char* const key_help;  // for the end of a command's help
 

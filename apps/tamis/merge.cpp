@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_file.hpp"
@@ -13,16 +14,14 @@ namespace tamis::cli {
 namespace {
 
 struct merge_flags {
-  std::string out_path;
+  created_file united;
   std::vector<std::string> paths;
   seed_flag seed;
-  bool force = false;
-  std::string json_path;
+  created_file json;
+  command_files files;
 };
 
-void run_merge(const merge_flags& given) {
-  const auto lock = claim(given.out_path, given.force);
-  json_target target(given.json_path);
+void run_merge(merge_flags& given) {
   any_filter united = open_filter(given.paths.front(), given.seed).filter;
   if (!united.can().merge) {
     fail(given.paths.front(), "a " + std::string(united.info().id) + " filter cannot be merged");
@@ -31,15 +30,15 @@ void run_merge(const merge_flags& given) {
     stop_if_interrupted();
     must(given.paths[i], united.merge(open_filter(given.paths[i], given.seed).filter));
   }
-  save_filter(united, given.out_path);
+  save_filter(united, given.united);
 
   output out;
-  if (!target.on_stdout()) {
-    out.print("{}: {} from {}\n", given.out_path, counted(united.keys(), "key"), counted(given.paths.size(), "filter"));
+  if (given.files.text_wanted()) {
+    out.print("{}: {} from {}\n", given.united.name(), counted(united.keys(), "key"), counted(given.paths.size(), "filter"));
   }
-  target.write(info_json(united, united.hash().family()), out);
+  write_json(given.json, info_json(united, united.hash().family()));
   out.flush();
-  note_overload(united, given.out_path);
+  note_overload(united, given.united.name());
 }
 
 }  // namespace
@@ -47,11 +46,11 @@ void run_merge(const merge_flags& given) {
 void add_merge(CLI::App& tool) {
   auto given = std::make_shared<merge_flags>();
   CLI::App* command = tool.add_subcommand("merge", "unite filters of the same kind, shape and hash");
-  command->add_option("OUT", given->out_path, "where to save the union")->required();
-  command->add_option("FILE", given->paths, "filters to unite")->required();
+  given->files.creates_filter(*command, "OUT", given->united, "where to save the union; with --force, one of the filters")
+      ->required();
+  given->files.reads_filters(*command, "FILE", given->paths, "filters to unite")->required();
   given->seed.add_to(*command, "secret of keyed filters; better given in the environment variable TAMIS_SEED");
-  command->add_flag("--force", given->force, "replace OUT if it exists");
-  add_json_flag(*command, given->json_path);
+  given->files.creates_json(*command, given->json);
   command->footer(
       "A key that is in several of the filters counts several times.\n\n"
       "Example:\n"
@@ -60,7 +59,7 @@ void add_merge(CLI::App& tool) {
       "  seq 1 500 | tamis add monday.tamis\n"
       "  seq 400 900 | tamis add tuesday.tamis\n"
       "  tamis merge week.tamis monday.tamis tuesday.tamis");
-  command->callback([given] { run_merge(*given); });
+  given->files.run(*command, [given] { run_merge(*given); });
 }
 
 }  // namespace tamis::cli

@@ -10,17 +10,20 @@
 
 namespace tamis::cli {
 
-void output::flush() {
-  std::string_view rest = buffer_;
-  while (!rest.empty()) {
-    const ssize_t put = ::write(STDOUT_FILENO, rest.data(), rest.size());
+void write_all(int descriptor, const std::string& name, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(descriptor, text.data(), text.size());
     if (put < 0 && errno == EINTR) {
       stop_if_interrupted();
       continue;
     }
-    if (put < 0) fail("standard output", std::string("cannot write: ") + std::strerror(errno));
-    rest.remove_prefix(static_cast<std::size_t>(put));
+    if (put < 0) fail(name, std::string("cannot write: ") + std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(put));
   }
+}
+
+void output::flush() {
+  write_all(STDOUT_FILENO, "standard output", buffer_);
   buffer_.clear();
 }
 

@@ -33,6 +33,9 @@ class output {
   std::string buffer_;
 };
 
+// All of it, to an open descriptor; fails with the name.
+void write_all(int descriptor, const std::string& name, std::string_view text);
+
 // A line on standard error. If even that cannot be written, there is nobody to tell.
 void say(const std::string& line);
 

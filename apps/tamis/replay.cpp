@@ -5,6 +5,7 @@
 #include <memory>
 #include <numbers>
 
+#include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_flags.hpp"
@@ -32,8 +33,9 @@ struct flags {
   std::string queries = "10M";
   std::string seed = "1";
   std::string member_share = "0.1";
-  std::string json_path;
-  std::string html_path;
+  created_file json;
+  created_file html;
+  command_files files;
 };
 
 constexpr std::string_view rocksdb_prefix = "rocksdb:";
@@ -53,7 +55,6 @@ std::unique_ptr<replay_source> source_of(const flags& given) {
     throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
   }
   if (!given.members_path.empty()) {
-    if (given.members_path == "-" && given.queries_path == "-") fail("-", "members and queries cannot both be standard input");
     return replay_of_files(given.members_path, given.queries_path, given.style, hash);
   }
   return replay_of({.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
@@ -140,27 +141,22 @@ void refuse_false_negatives(const std::vector<contestant>& contestants) {
   }
 }
 
-void report(const replay_result& result, json_target& target, std::optional<file_replacement>& html,
-            const std::string& html_path) {
+void report(const replay_result& result, flags& given) {
   output out;
-  if (!target.on_stdout()) print_replay(result, out);
-  target.write(replay_json(result), out);
-  if (html) {
-    const std::string page = replay_html(result);
-    must(html->write(std::as_bytes(std::span(page))));
-    must(html->commit());
-    if (!target.on_stdout()) out.print("\nReport with charts: {}\n", html_path);
+  if (given.files.text_wanted()) print_replay(result, out);
+  write_json(given.json, replay_json(result));
+  if (given.html.wanted()) {
+    given.html.write(replay_html(result));
+    given.html.commit();
+    if (given.files.text_wanted()) out.print("\nReport with charts: {}\n", given.html.name());
   }
   out.flush();
 }
 
-void run(const flags& given) {
+void run(flags& given) {
   const std::string directory = store_directory(given.store);
   parse_filter_list(given.filters);  // and the sizes: before the members are read
   given.size.params(1);
-  json_target target(given.json_path);
-  std::optional<file_replacement> html;
-  if (!given.html_path.empty()) html.emplace(must(file_replacement::create(given.html_path)));
   const auto source = source_of(given);
   std::vector<digest> members = source->members();
   const digest_store truth(members);
@@ -176,7 +172,7 @@ void run(const flags& given) {
   run_log(*source, truth, store, log, contestants);
 
   const replay_result result{source->description(), store_text(directory), truth.size(), log, contestants};
-  report(result, target, html, given.html_path);
+  report(result, given);
   refuse_false_negatives(contestants);
 }
 
@@ -185,11 +181,12 @@ void run(const flags& given) {
 void add_replay(CLI::App& tool) {
   auto given = std::make_shared<flags>();
   CLI::App* command = tool.add_subcommand("replay", "what filters would have cost on a log of queries");
-  command->add_option("--members", given->members_path, "keys that are in the store; - is standard input")->type_name("FILE");
-  command->add_option("--queries", given->queries_path, "keys that were asked for, in order; - is standard input")
-      ->type_name("FILE");
+  given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
+  given->files.reads_keys(*command, "--queries", given->queries_path,
+                          "keys that were asked for, in order; - is standard input");
   command->add_option("--filter", given->filters, "filters to compare (default: all)")->type_name("ID[,ID...]");
-  command->add_option("--store", given->store, "the store behind the filter: memory (default) or rocksdb:DIR")
+  given->files
+      .fills(*command, "--store", given->store, "the store behind the filter: memory (default) or rocksdb:DIR", store_directory)
       ->type_name("STORE");
   given->size.add_to(*command);
   given->style.add_to(*command);
@@ -199,8 +196,8 @@ void add_replay(CLI::App& tool) {
   command->add_option("--member-share", given->member_share, "and share of queries for members (default: 0.1)")
       ->type_name("SHARE");
   command->add_option("--seed", given->seed, "and seed of the workload (default: 1)")->type_name("N");
-  add_json_flag(*command, given->json_path);
-  command->add_option("--html", given->html_path, "write a report with charts, which opens offline")->type_name("FILE");
+  given->files.creates_json(*command, given->json);
+  given->files.creates(*command, "--html", given->html, "write a report with charts, which opens offline")->type_name("FILE|-");
   command->footer(std::string("A query goes to the filter first. \"No\" is a store read avoided; \"maybe\" reads\n"
                               "the store, and if the key is not there the filter was wrong: it is told so, if\n"
                               "it can adapt. Mistakes are counted apart by whether this filter made one on this\n"
@@ -212,7 +209,7 @@ void add_replay(CLI::App& tool) {
                   "    --members members --members-count 10k\n"
                   "  tamis replay --members members --queries queries --bits-per-key 10 \\\n"
                   "    --filter bloom,bloom1");
-  command->callback([given] { run(*given); });
+  given->files.run(*command, [given] { run(*given); });
 }
 
 }  // namespace tamis::cli

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "json_target.hpp"
+#include "json.hpp"
 #include "replay_run.hpp"
 
 namespace tamis::cli {

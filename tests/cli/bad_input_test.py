@@ -50,7 +50,7 @@ class BadInput(ToolTest):
         self.refused("create", "d", "--force", *size, says="d: is a directory")
         self.refused("create", "no/such/f", *size, says="No such file")
         self.refused_without_change("f", "add", "f", "--json", "no/such.json", stdin="a\n", says="no/such.json")
-        self.refused_without_change("f", "add", "f", "--json", "f", stdin="a\n", says="f: is a filter")
+        self.refused_without_change("f", "add", "f", "--json", "f", stdin="a\n", says="f: is changed as FILE, and --json would write over it")
 
     def test_unreadable(self):
         self.create()

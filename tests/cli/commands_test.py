@@ -66,7 +66,7 @@ class Commands(ToolTest):
         text = self.ok("add", "f", "--json", "result.json", stdin="a\nb\n")
         self.assertIn("added 2 keys", text)
         self.assertEqual(json.loads(self.read("result.json")), {"added": 2, "refused": 0})
-        self.assertEqual(self.ok("check", "f", "--json", "result.json", stdin="a\n"), "a\n")
+        self.assertEqual(self.ok("check", "f", "--json", "result.json", "--force", stdin="a\n"), "a\n")
         self.assertEqual(json.loads(self.read("result.json")), {"maybe": 1, "no": 0})
 
     def test_remove(self):

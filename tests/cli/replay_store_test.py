@@ -118,7 +118,7 @@ class RocksDB(ToolTest):
         self.write("some", lines(1, 50))
         for members, queries in (("empty", "some"), ("some", "empty"), ("empty", "empty")):
             store = f"rocksdb:{members}-{queries}"
-            for r in self.json("replay", "--members", members, "--queries", queries, "--store", store, "--html", "report.html"):
+            for r in self.json("replay", "--members", members, "--queries", queries, "--store", store, "--html", "report.html", "--force"):
                 self.assertEqual((r["false_negatives"], r["false_positives"] if members == "empty" and queries == "empty" else 0), (0, 0))
             self.assertIn(b"</html>", self.read("report.html"))
 
@@ -145,7 +145,7 @@ class Report(ToolTest):
     def test_is_written_whole_or_not_at_all(self):
         self.refused(*SMALL, "--html", "nowhere/report.html", says="nowhere/report.html")
         self.write("report.html", "old")
-        self.refused("replay", "--members", "nowhere", "--queries", "nowhere", "--html", "report.html", says="nowhere")
+        self.refused("replay", "--members", "nowhere", "--queries", "nowhere", "--html", "report.html", "--force", says="nowhere")
         self.assertEqual(self.read("report.html"), b"old")
 
     def test_file_names_are_text(self):
