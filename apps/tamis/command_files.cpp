@@ -1,8 +1,11 @@
 #include "command_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -132,7 +135,7 @@ void command_files::check_pair(const use& made, const use& other) {
   if (!one_stream && !one_file) return;
   // All filters are read before the union takes the place of one.
   if (made.does == role::created_filter && other.does == role::filter && !made.descriptor) return;
-  const use& named = made.file != nullptr ? made : other;
+  const use& named = made.name == "standard output" ? other : made;
   if (other.is_created()) fail(named.path, "is wanted by both " + other.name + " and " + made.name);
   const char* doing = other.does == role::changed_filter ? "changed" : "read";
   fail(named.path, "is " + std::string(doing) + " as " + other.name + ", and " + made.name + " would write over it");
@@ -156,6 +159,14 @@ void command_files::check_created(const use& made) const {
   }
 }
 
+void command_files::refuse_read_only(const use& changed) {
+  // Renaming asks for the folder's mode only, and root for none at all; but the owner has said what should be.
+  if ((changed.identity.mode & S_IWUSR) == 0) fail(changed.path, "is read-only; `chmod u+w` allows changes");
+  if (::faccessat(AT_FDCWD, changed.path.c_str(), W_OK, AT_EACCESS) != 0) {
+    fail(changed.path, std::string("cannot be changed: ") + std::strerror(errno));
+  }
+}
+
 void command_files::open() {
   const std::vector<use> all = uses();
   const use* from_stdin = nullptr;
@@ -165,8 +176,9 @@ void command_files::open() {
       from_stdin = &u;
     }
     for (const use& other : all) {
-      // Each pair of created files once.
-      if (u.is_created() && &u != &other && (!other.is_created() || &other < &u)) check_pair(u, other);
+      if (&u == &other) continue;
+      if (u.is_created() && (!other.is_created() || &other < &u)) check_pair(u, other);  // two created ones once
+      if (u.does == role::changed_filter && other.does == role::keys) check_pair(u, other);
     }
   }
   for (const use& u : all) {
@@ -177,6 +189,7 @@ void command_files::open() {
   for (const use& u : all) {
     const bool replaced = u.does == role::created_filter && u.identity.is_regular() && !u.descriptor;
     if (replaced || u.does == role::changed_filter) locks_.emplace_back(u.path);
+    if (u.does == role::changed_filter) refuse_read_only(u);
   }
   for (const use& u : all) {
     if (u.file != nullptr) u.file->open();

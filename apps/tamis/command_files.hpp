@@ -5,7 +5,7 @@
 //
 //   - no file is created twice, or over one that the command reads or changes, whatever names and links lead to it;
 //   - a file that exists is replaced only with --force, and a filter by nothing but a filter;
-//   - a filter is a regular file.
+//   - a filter is a regular file, and one that changes is not marked read-only.
 //
 // Only then are filters that will change locked and created files opened. Nobody else can open a created_file, so that a
 // command cannot go around this.
@@ -66,6 +66,7 @@ class command_files {
   std::vector<use> uses() const;
   static void check_pair(const use& made, const use& other);
   void check_created(const use& made) const;
+  static void refuse_read_only(const use& changed);
 
   std::vector<flag> flags_;
   bool force_ = false;

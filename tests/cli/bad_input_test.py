@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import unittest
 
 from tool import TOOL, ToolTest, lines
@@ -51,6 +52,59 @@ class BadInput(ToolTest):
         self.refused("create", "no/such/f", *size, says="No such file")
         self.refused_without_change("f", "add", "f", "--json", "no/such.json", stdin="a\n", says="no/such.json")
         self.refused_without_change("f", "add", "f", "--json", "f", stdin="a\n", says="f: is changed as FILE, and --json would write over it")
+
+    def test_a_named_pipe_or_a_device_is_no_filter(self):
+        """Opening a pipe that nobody writes to would wait for ever."""
+        self.create("good", "counting-bloom")
+        os.mkfifo(self.path("pipe"))
+        os.symlink("pipe", self.path("link"))
+        for name in ("pipe", "link", "/dev/null", "/dev/zero"):
+            for args in (["add", name], ["remove", name], ["check", name], ["info", name], ["merge", "out", name], ["merge", "out", "good", name]):
+                for more in ([], ["--json", "-"]):
+                    message = self.refused(*args, *more, stdin="a\n", timeout=20)
+                    self.assertEqual(message, f"tamis: {name}: is not a regular file\n")
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_keys_may_come_through_a_named_pipe(self):
+        self.create()
+        os.mkfifo(self.path("pipe"))
+        for command, shown in (("add", "f: added 2 keys, refused 0\n"), ("check", "a\nb\n")):
+            writer = threading.Thread(target=lambda: self.write("pipe", "a\nb\n"))
+            writer.start()
+            self.assertEqual(self.ok(command, "f", "pipe", timeout=20), shown)
+            writer.join()
+
+    def test_a_filter_is_not_its_own_keys(self):
+        self.create("f", "counting-bloom")
+        for command in ("add", "remove"):
+            for keys in ("f", "./f"):
+                self.refused_without_change("f", command, "f", keys, says="f: is read as KEYS, and FILE would write over it")
+
+    def test_a_read_only_filter_is_not_changed(self):
+        """Also not by root, whom no mode bits stop."""
+        self.create("f", "counting-bloom")
+        self.ok("add", "f", stdin="a\n")
+        os.symlink("f", self.path("link"))
+        for mode in (0o444, 0o400, 0o555):
+            os.chmod(self.path("f"), mode)
+            for command in ("add", "remove"):
+                for name in ("f", "link"):
+                    message = self.refused(command, name, "--json", "result.json", stdin="a\n")
+                    self.assertEqual(message, f"tamis: {name}: is read-only; `chmod u+w` allows changes\n")
+            self.assertEqual(self.ok("check", "f", stdin="a\n"), "a\n")
+            self.assertEqual(sorted(os.listdir(self.dir)), ["f", "link"])
+        os.chmod(self.path("f"), 0o600)
+        self.ok("remove", "f", stdin="a\n")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
+    def test_another_ones_filter_is_not_changed(self):
+        """A folder that all may write to is enough to replace a file in it; its owner has not allowed that."""
+        self.create("f")
+        shutil.copy(TOOL, self.path("tool"))
+        os.chmod(self.dir, 0o777)
+        before = self.sum("f")
+        self.refused("add", "f", stdin="a\n", says="tamis: f: cannot be changed: Permission denied", user=65534, executable=self.path("tool"))
+        self.assertEqual(self.sum("f"), before)
 
     def test_unreadable(self):
         self.create()
