@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "command_files.hpp"
+#include "empty_values.hpp"
 #include "failure.hpp"
 #include "help.hpp"
 #include "interrupt.hpp"
@@ -222,8 +223,10 @@ int run(int argc, char** argv) {
   tool.formatter(std::make_shared<help_format>());
   reproduce_flags given;
   add_flags(tool, given);
+  refuse_empty_values(argc, argv);
   try {
     tool.parse(argc, argv);
+    refuse_empty_values(tool);
     if (!given.list && given.names.empty()) throw CLI::ParseError("name experiments, or all; --list lists them", 2);
     if (!given.list && given.out.empty()) throw CLI::ParseError("--out DIR is required", 2);
   } catch (const CLI::CallForHelp&) {
@@ -233,7 +236,7 @@ int run(int argc, char** argv) {
     say("see `tamis reproduce --help`");
     return 2;
   }
-  given.files.open();
+  given.files.open(tool);
   if (given.list) {
     list(given);
   } else {

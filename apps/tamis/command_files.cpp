@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "empty_values.hpp"
 #include "failure.hpp"
 #include "file_identity.hpp"
 
@@ -167,7 +168,8 @@ void command_files::refuse_read_only(const use& changed) {
   }
 }
 
-void command_files::open() {
+void command_files::open(const CLI::App& command) {
+  refuse_empty_values(command);
   const std::vector<use> all = uses();
   const use* from_stdin = nullptr;
   for (const use& u : all) {
@@ -197,8 +199,8 @@ void command_files::open() {
 }
 
 void command_files::run(CLI::App& command, std::function<void()> work) {
-  command.callback([this, work = std::move(work)] {
-    open();
+  command.callback([this, &command, work = std::move(work)] {
+    open(command);
     work();
   });
 }

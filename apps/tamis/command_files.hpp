@@ -43,8 +43,8 @@ class command_files {
 
   // What the command does once its files are checked and open.  Requires: all flags are added.
   void run(CLI::App& command, std::function<void()> work);
-  // The same without the command: for programs that have only one.
-  void open();
+  // The same for a program that is one command: then its work follows.  Requires: the command line is parsed.
+  void open(const CLI::App& command);
 
   // Standard output is free for text: no created file goes there.
   bool text_wanted() const;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "empty_values.hpp"
 #include "help.hpp"
 #include "output.hpp"
 #include "process.hpp"
@@ -51,9 +52,10 @@ int run(int argc, char** argv) {
   tool.footer("Each command explains itself: `tamis COMMAND --help`.");
   add_commands(tool);
   if (argc > 1 && is_unknown_command(tool, argv[1])) {
-    say(fmt::format("{}: no such command; `tamis --help` lists them", argv[1]));
+    say(fmt::format("{}: no such command; `tamis --help` lists them", *argv[1] == '\0' ? "''" : argv[1]));
     return 2;
   }
+  refuse_empty_values(argc, argv);
   try {
     tool.parse(argc, argv);
     return 0;

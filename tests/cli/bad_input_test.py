@@ -1,6 +1,7 @@
 """Whatever is wrong is said, with exit code 1 (usage: 2), and no file is changed."""
 
 import os
+import re
 import shutil
 import threading
 import unittest
@@ -125,11 +126,10 @@ class BadInput(ToolTest):
             self.refused("create", "f", "--filter", filter, "--capacity", capacity, "--fpr", fpr, *more[1:], says=more[0])
             self.assertEqual(os.listdir(self.dir), [])
 
-        for capacity in ("0", "-1", "1.5", "abc", "", "1152921504606846976", "1e60", "nan", "inf", "1Q", "1e6x"):
+        for capacity in ("0", "-1", "1.5", "abc", "1152921504606846976", "1e60", "nan", "inf", "1Q", "1e6x"):
             create("bloom", capacity, "0.01", "must be a whole number from 1 to 281474976710656")
-        for rate in ("0", "1", "1.5", "-0.1", "nan", "abc", ""):
-            if rate:
-                create("bloom", "1000", rate, f"--fpr '{rate}': must be a number above 0 and below 1")
+        for rate in ("0", "1", "1.5", "-0.1", "nan", "abc"):
+            create("bloom", "1000", rate, f"--fpr '{rate}': must be a number above 0 and below 1")
         create("bloom", str(2**48), "0.01", "does not fit into this machine's memory")
         create("blum", "1000", "0.01", "filter 'blum': unknown, there are: bloom")
         create("bloom", "1000", "0.01", "option 'x': unknown", "--option", "x=1")
@@ -139,6 +139,37 @@ class BadInput(ToolTest):
         create("bloom", "1000", "0.01", "must be fast or keyed", "--hash", "slow")
         create("bloom", "1000", "0.01", "up to 16 hexadecimal digits", "--seed", "xyz")
         self.refused("create", "f", "--filter", "bloom", "--capacity", "1", "--bits-per-key", "0", says="above 0 and at most 4096")
+
+    def test_empty_values_are_named(self):
+        """Of every command: each flag that takes a value, and each positional, given as ''."""
+        self.create()
+        self.write("keys", "a\n")
+        required = {
+            "create": ["FILE", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1"], "add": ["FILE"], "check": ["FILE"], "remove": ["FILE"],
+            "merge": ["OUT", "FILE"], "info": ["FILE"], "advise": ["--capacity", "10", "--fpr", "0.1"], "generate": ["WORKLOAD"],
+            "reproduce": ["EXPERIMENT"],
+        }  # fmt: skip
+        listed = self.ok("--help").split("Subcommands:\n")[1].split("\n\n")[0]
+        before = sorted(os.listdir(self.dir))
+        for command in re.findall(r"^  (\w+)  ", listed, re.M):
+            text = self.ok(command, "--help")
+            flags = re.findall(r"^  (?:-\w,)?(--[\w-]+) (?=[^ ])", text, re.M)
+            self.assertIn("--json", flags)
+            args = required.get(command, [])
+            for flag in flags:
+                if flag == "--scale":
+                    continue  # its values are listed
+                others = [a for i, a in enumerate(args) if flag not in (a, args[i - 1] if i else "")]
+                if flag == "--bits-per-key" and "--fpr" in others:
+                    others = [a for a in others if a not in ("--fpr", "0.1")]
+                for given in ([flag, ""], [flag + "="]):
+                    message = self.refused(command, *others, *given)
+                    self.assertEqual(message, f"tamis: {flag} '': must not be empty\n", (command, given))
+            for name in [a for a in args if a.isupper()] + (["KEYS"] if command in ("add", "check", "remove") else []):
+                given = ["" if a == name else "f" if a.isupper() else a for a in args] + ([""] if name == "KEYS" else [])
+                self.assertEqual(self.refused(command, *given), f"tamis: {name} '': must not be empty\n", given)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        self.refused("", code=2, says="tamis: '': no such command")
 
     def test_usage(self):
         for args in (
