@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/filters/exaf.hpp"
@@ -38,18 +39,27 @@ typename Kind::tested make_adaptive(std::uint64_t capacity, unsigned remainder) 
   return Kind::tested::create({.capacity = capacity, .fpr = 0.5, .options = options}).value();
 }
 
+// A saved filter without the frame around it, and back.
 template <class Filter>
-Filter saved_and_loaded(const Filter& filter) {
+std::vector<std::byte> payload_of(const Filter& filter) {
   memory_sink sink;
   writer out(sink);
   out(filter);
   out.finish().value();
-  memory_source source(sink.bytes());
+  return sink.bytes();
+}
+template <class Filter>
+result<Filter> loaded_from(const std::vector<std::byte>& payload) {
+  memory_source source(payload);
   reader in(source);
   Filter loaded = stored_access::blank<Filter>();
   in(loaded);
-  status(in.state()).value();
+  if (!in.ok()) return error{in.state().message()};
   return loaded;
+}
+template <class Filter>
+Filter saved_and_loaded(const Filter& filter) {
+  return loaded_from<Filter>(payload_of(filter)).value();
 }
 
 }  // namespace tamis::test

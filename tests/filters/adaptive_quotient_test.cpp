@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/math/binomial.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tests/filters/adaptive_kinds.hpp"
+#include "tests/support/bytes.hpp"
 
 namespace {
 
@@ -207,6 +211,48 @@ TYPED_TEST(adaptive_quotients, a_remote_that_does_not_fit_changes_nothing) {
     }
   }
   EXPECT_EQ(filter, before);
+}
+
+// Where the symbols of the first block stand in a payload.
+template <class Filter>
+std::pair<std::size_t, std::size_t> first_symbols(const std::vector<std::byte>& payload) {
+  constexpr std::size_t number = 8;
+  if constexpr (std::is_same_v<Filter, utaf>) {  // the last column, a byte a slot and 64 spare ones
+    const std::size_t slots = number_at<std::uint64_t>(payload, 3 * number + 2 * number) / 17 * 64;
+    return {payload.size() - 64 - slots, 64};
+  }
+  const std::size_t scheme = std::is_same_v<Filter, taf> ? 5 : 0;
+  return {3 * number + scheme + 3 * number + 17, 7};  // behind the counts, the table's, and the runs of the block
+}
+
+// Nothing but slots in use may have symbols: the rate that an exaf states is their number less what the symbols exclude.
+TYPED_TEST(adaptive_quotients, symbols_of_free_slots_are_refused) {
+  using tested = typename TypeParam::tested;
+  random_source random(10);
+  auto filter = TestFixture::make(60, 2);
+  const std::vector<std::byte> empty = payload_of(filter);
+  memory_remote remote;
+  for (int i = 0; i < 50; ++i) {
+    const digest d = draw(random);
+    remote.insert(d);
+    ASSERT_EQ(filter.insert(d), insert_result::inserted);
+  }
+  std::vector<std::byte> adapted;
+  const auto [first, size] = first_symbols<tested>(empty);
+  const auto symbols_in = [first, size](const std::vector<std::byte>& payload) {
+    return std::vector<std::byte>(payload.begin() + first, payload.begin() + first + size);
+  };
+  do {
+    const digest d = draw(random);
+    if (filter.contains(d)) ASSERT_NE(filter.adapt(d, remote), adapt_result::is_member);
+    adapted = payload_of(filter);
+  } while (symbols_in(adapted) == symbols_in(empty));
+  ASSERT_TRUE(loaded_from<tested>(adapted).ok());
+  std::vector<std::byte> forged = empty;
+  ASSERT_TRUE(loaded_from<tested>(forged).ok());
+  const std::vector<std::byte> symbols = symbols_in(adapted);
+  std::copy(symbols.begin(), symbols.end(), forged.begin() + first);
+  EXPECT_TRUE(refused(loaded_from<tested>(forged), "not in use"));
 }
 
 TYPED_TEST(adaptive_quotients, copies_of_a_key_are_separate) {

@@ -166,7 +166,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};
     if (keys_ > table_.used()) return error{"it holds more keys than slots"};
     TAMIS_CHECK(scheme_.validate_for(table_.width()));
-    return this->validate_codes();
+    return this->validate_symbols();
   }
 
  private:

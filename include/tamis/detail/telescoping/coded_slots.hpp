@@ -89,11 +89,18 @@ class coded_slots {
     return again;
   }
 
-  status validate_codes() const {
-    if constexpr (coded) {
-      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
-        if (table_.code(block) != 0 && recoded(table_.code(block)) != table_.code(block)) {
-          return error{"block " + std::to_string(block) + " of the table has a code that stands for nothing"};
+  // Letters from outside: every code is one that encode has made, and only slots in use have symbols.
+  // Requires: the table is sound.
+  status validate_symbols() const {
+    for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+      if constexpr (coded) {
+        if (table_.code(block) == 0) continue;
+        if (recoded(table_.code(block)) != table_.code(block)) return damaged(block, "a code that stands for nothing");
+      }
+      const block_symbols symbols = symbols_of_block(block);
+      for (std::uint64_t free = table::free_slots(table_.header(block)); free != 0; free &= free - 1) {
+        if (symbols[static_cast<unsigned>(std::countr_zero(free))] != 0) {
+          return damaged(block, "a selector or extension of a slot that is not in use");
         }
       }
     }
@@ -319,6 +326,10 @@ class coded_slots {
     owners found(run.size());
     for (std::size_t i = 0; i < digests.size(); ++i) found[(*partners)[i]] = digests[i];
     return found;
+  }
+
+  static error damaged(std::uint64_t block, const char* what) {
+    return error{"block " + std::to_string(block) + " of the table has " + what};
   }
 
   // Slots in use, each counted as the share of its base fingerprint's digests that it accepts.
