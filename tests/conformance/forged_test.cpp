@@ -1,0 +1,262 @@
+// Files of a forger, who changes what he likes and repairs the checksums. A file is refused, or it is a filter: every operation
+// on it ends, has no undefined behaviour (which the sanitizers see, not this test) and keeps its contract for whatever comes
+// after. TAMIS_SOAK=N in the environment makes N times as many files, of other seeds.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "tamis/detail/base/random.hpp"
+#include "tests/conformance/cases.hpp"
+#include "tests/support/remote.hpp"
+
+namespace tamis::test {
+namespace {
+
+constexpr std::uint64_t forger_seed = 20240613;
+
+// A filter with a past, so that its file has something of everything, and the keys that are in.
+struct victim {
+  explicit victim(any_filter made) : empty(made), filter(std::move(made)) {}
+
+  any_filter empty;  // as it was made
+  any_filter filter;
+  multiset_remote truth;
+
+  void insert(std::span<const digest> digests) {
+    for (const digest d : insert_all(filter, digests)) truth.insert(d);
+  }
+  void adapt(std::span<const digest> asked) {
+    if (!filter.can().adapt) return;
+    for (const digest d : asked) {
+      if (filter.contains(d) && !truth.contains(d)) filter.adapt(d, remote_ref(truth));
+    }
+  }
+};
+
+// Changes the payload of a saved filter, in one or several ways. `donor`: a file of the same kind, which pieces come from.
+class forger {
+ public:
+  forger(std::uint64_t seed, const byte_vector& donor) : draw_(seed), donor_(payload_of(donor)) {}
+
+  byte_vector operator()(byte_vector bytes) {
+    const frame_layout at(bytes);
+    const std::span<std::byte> payload = std::span(bytes).subspan(at.payload, at.payload_sum - at.payload);
+    do change(payload);
+    while (draw_.below(3) == 0);
+    return resealed(std::move(bytes));
+  }
+
+ private:
+  static byte_vector payload_of(const byte_vector& file) {
+    const frame_layout at(file);
+    return {file.begin() + static_cast<std::ptrdiff_t>(at.payload), file.begin() + static_cast<std::ptrdiff_t>(at.payload_sum)};
+  }
+
+  void change(std::span<std::byte> all) {
+    switch (draw_.below(7)) {
+      case 5: return transplant(all);
+      case 0: return flip(all);
+      case 1: return put_number(all);
+      case 2: return add_a_little(all);
+      case 3: return copy(all);
+      case 4: return swap(all);
+      default: return scribble(all);
+    }
+  }
+  static void flip_bit(std::span<std::byte> all, std::uint64_t bit) { all[bit / 8] ^= std::byte{1} << (bit % 8); }
+  void flip(std::span<std::byte> all) {
+    for (std::uint64_t left = 1 + draw_.below(3); left != 0; --left) flip_bit(all, draw_.below(all.size() * 8));
+  }
+  // A whole number that is unlikely to be foreseen.
+  void put_number(std::span<std::byte> all) {
+    const std::uint64_t numbers[] = {0,        1,        2,   63,      64,       65,           255,
+                                     1u << 20, 1u << 31, ~0u, top_bit, all_ones, all_ones - 1, draw_()};
+    const std::uint64_t number = numbers[draw_.below(std::size(numbers))];
+    const std::span<std::byte> here = piece(all, 8);
+    std::memcpy(here.data(), &number, here.size());
+  }
+  void add_a_little(std::span<std::byte> all) {
+    std::uint64_t number = 0;
+    const std::span<std::byte> here = piece(all, 8);
+    std::memcpy(&number, here.data(), here.size());
+    number += draw_.below(5) - 2;
+    std::memcpy(here.data(), &number, here.size());
+  }
+  // What stands in one place also in another: often that of the same field of another block.
+  void copy(std::span<std::byte> all) {
+    const std::span<std::byte> from = field(all);
+    const std::span<std::byte> to = partner(all, from);
+    std::memmove(to.data(), from.data(), from.size());
+  }
+  void swap(std::span<std::byte> all) {
+    const std::span<std::byte> a = field(all);
+    const std::span<std::byte> b = partner(all, a);
+    const byte_vector kept(a.begin(), a.end());
+    std::memmove(a.data(), b.data(), a.size());
+    std::memmove(b.data(), kept.data(), kept.size());
+  }
+  void transplant(std::span<std::byte> all) {
+    const std::span<std::byte> to = draw_.below(2) == 0 ? field(all) : piece(all, all.size());
+    const auto at = static_cast<std::uint64_t>(to.data() - all.data());
+    if (at >= donor_.size()) return;
+    std::memcpy(to.data(), donor_.data() + at, std::min<std::uint64_t>(to.size(), donor_.size() - at));
+  }
+  void scribble(std::span<std::byte> all) {
+    for (std::byte& b : piece(all, 16)) b = static_cast<std::byte>(draw_());
+  }
+
+  // Up to so many bytes.
+  std::span<std::byte> piece(std::span<std::byte> all, std::uint64_t most) { return some(all, 1 + draw_.below(most)); }
+  std::span<std::byte> field(std::span<std::byte> all) {
+    constexpr std::uint64_t sizes[] = {1, 4, 7, 8, 16, 17, 24};  // of symbols, numbers, codes, words, digests and headers
+    return some(all, sizes[draw_.below(std::size(sizes))]);
+  }
+  std::span<std::byte> some(std::span<std::byte> all, std::uint64_t size) {
+    size = std::min<std::uint64_t>(size, all.size());
+    return all.subspan(draw_.below(all.size() - size + 1), size);
+  }
+  std::span<std::byte> partner(std::span<std::byte> all, std::span<std::byte> of) {
+    constexpr std::uint64_t strides[] = {1, 8, 16, 17, 24};  // of slots, words, digests and headers
+    const std::uint64_t stride = strides[draw_.below(std::size(strides))] * (1 + draw_.below(8));
+    const auto at = static_cast<std::uint64_t>(of.data() - all.data());
+    const std::uint64_t last = all.size() - of.size();
+    const std::uint64_t to = draw_.below(2) == 0 ? at - std::min(at, stride) : std::min(last, at + stride);
+    return all.subspan(to, of.size());
+  }
+
+  random_source draw_;
+  byte_vector donor_;
+};
+
+class forged : public conformance {
+ protected:
+  static constexpr int files = 40;      // of every victim
+  static constexpr int most_steps = 8;  // from the victim's file
+
+  static int times_as_many() {
+    const char* given = std::getenv("TAMIS_SOAK");
+    return given == nullptr ? 1 : std::max(1, std::atoi(given));
+  }
+
+  // Small, and as full as it gets.
+  victim crowded() const {
+    victim v(make(20, 0.5));
+    v.insert(keys(100));
+    v.adapt(strangers(200));
+    return v;
+  }
+  // Some blocks, keys that came and went, and what adapting or growing leaves behind.
+  victim lived() const {
+    victim v(make(200, 0.2));
+    v.insert(keys(160));
+    v.adapt(strangers(1000));
+    if (can().expand) static_cast<void>(v.filter.expand());
+    for (const digest d : keys(40)) {
+      if (can().erase && v.filter.erase(d, remote_ref(v.truth)) == erase_result::erased) v.truth.erase_one(d);
+    }
+    v.insert(keys(40, 160));
+    v.adapt(strangers(1000, 1000));
+    return v;
+  }
+  // Much room, and few keys.
+  victim sparse() const {
+    victim v(make(300, 0.5));
+    v.insert(keys(60));
+    v.adapt(strangers(3000));
+    return v;
+  }
+  // One key many times, at the last place, and its neighbours.
+  victim piled_up() const {
+    victim v(make(300, 0.1));
+    v.insert(keys(100));
+    v.insert(std::vector<digest>(330, digest{all_ones, 7}));
+    v.insert(std::vector<digest>(20, digest{all_ones - 1, 7}));
+    v.adapt(std::vector<digest>{{all_ones, 8}});
+    return v;
+  }
+
+  // Every operation, in an order that the seed chooses nothing of: what matters is the content.
+  void use(any_filter& f, multiset_remote truth) const {
+    const std::vector<digest> asked = strangers(60, 5000);
+    count_positives(f, asked);
+    for (const digest d : asked) static_cast<void>(f.contains(d));
+    look(f);
+    const std::vector<digest> added = insert_all(f, strangers(10, 6000));
+    for (const digest d : added) truth.insert(d);
+    ASSERT_TRUE(contains_all(f, added));
+    if (can().count) {
+      for (const digest d : added) ASSERT_GE(f.count(d), 1u);
+    }
+    for (const digest d : strangers(10, 7000)) {
+      truth.insert(d);
+      const bool inserted = f.insert(d, remote_ref(truth)) == insert_result::inserted;
+      ASSERT_TRUE(!inserted || f.contains(d));
+    }
+    for (const digest d : asked) {
+      if (!can().adapt || !f.contains(d)) continue;
+      if (f.adapt(d, remote_ref(truth)) == adapt_result::fixed) ASSERT_FALSE(f.contains(d));
+    }
+    if (can().rejuvenate) f.rejuvenate_many(added);
+    if (can().erase) {
+      const std::vector<digest> in = keys(20);
+      f.erase_many(in);
+      for (const digest d : keys(10, 20)) f.erase(d, remote_ref(truth));
+    }
+    look(f);
+    if (can().merge) {
+      any_filter other = make(20, 0.5);
+      static_cast<void>(f.merge(other));
+      static_cast<void>(f.merge(any_filter(f)));
+    }
+    if (can().expand && f.bits().fast < 1u << 20) static_cast<void>(f.expand());
+    insert_all(f, keys(30, 500));
+    look(f);
+  }
+  void look(const any_filter& f) const {
+    const double rate = f.expected_fpr();
+    ASSERT_TRUE(rate >= 0.0 && rate <= 1.0) << rate;
+    ASSERT_GT(f.bits().fast, 0u);
+    ASSERT_EQ(f.settings().empty(), f.info().options.empty());
+    static_cast<void>(f.keys() + f.capacity());
+    // What was accepted once can be saved and loaded. (Not always as the same bytes: slots that are not in use may hold
+    // anything.)
+    const auto again = load(f.save_bytes());
+    ASSERT_TRUE(again.ok()) << again.message();
+    ASSERT_EQ(again->keys(), f.keys());
+    ASSERT_EQ(again->expected_fpr(), rate);
+  }
+
+  // What was accepted is changed further, so that forgeries lead away from what a filter would ever save.
+  void forge(const victim& v) {
+    const byte_vector originals[] = {v.filter.save_bytes(), v.empty.save_bytes()};
+    byte_vector bytes;
+    int accepted = 0;
+    for (int i = 0; i < files * times_as_many(); ++i) {
+      const std::uint64_t seed = forger_seed + static_cast<std::uint64_t>(i);
+      SCOPED_TRACE(seed);
+      const int which = i / most_steps % 2;
+      if (i % most_steps == 0) bytes = originals[which];
+      byte_vector changed = forger(seed, originals[1 - which])(bytes);
+      auto loaded = load(changed);
+      if (!loaded) {
+        ASSERT_TRUE(refused(loaded));
+        continue;
+      }
+      ++accepted;
+      use(*loaded, v.truth);
+      if (HasFatalFailure()) return;
+      bytes = std::move(changed);
+    }
+    RecordProperty("accepted", accepted);
+  }
+};
+TAMIS_CONFORMANCE_CASES(forged, named(all_variants(), "added_", false));  // the toys believe what they read
+
+TEST_P(forged, file_of_a_crowded_filter) { forge(crowded()); }
+TEST_P(forged, file_of_a_filter_that_lived) { forge(lived()); }
+TEST_P(forged, file_of_a_sparse_filter) { forge(sparse()); }
+TEST_P(forged, file_of_a_filter_with_many_copies_of_a_key) { forge(piled_up()); }
+
+}  // namespace
+}  // namespace tamis::test
