@@ -36,9 +36,9 @@ class digest_store final : public slow_side {
   // Position in digest order.  Requires: contains(d).
   std::uint64_t index(digest d) const { return lower_bound(d); }
 
-  void for_each_in(digest_range range, const std::function<void(digest)>& visit) const override {
+  void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const override {
     for (std::uint64_t at = lower_bound(range.first); at != digests_.size() && digests_[at] <= range.last; ++at) {
-      visit(digests_[at]);
+      if (!visit(digests_[at])) return;
     }
   }
 

@@ -77,8 +77,8 @@ class plain_side final : public slow_side {
  public:
   explicit plain_side(std::unique_ptr<rocksdb_store> store) : store_(std::move(store)) {}
   bool contains(digest d) const override { return must(store_->contains({d, ""})); }
-  void for_each_in(digest_range range, const std::function<void(digest)>& visit) const override {
-    must(store_->scan(range, scan_size::few, [&](digest d) { return visit(d), true; }));
+  void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const override {
+    must(store_->scan(range, scan_size::few, visit));
   }
 
  private:

@@ -13,7 +13,8 @@ class slow_side {
  public:
   virtual ~slow_side() = default;
   virtual bool contains(digest d) const = 0;
-  virtual void for_each_in(digest_range range, const std::function<void(digest)>& visit) const = 0;
+  // Until a visit answers false.
+  virtual void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const = 0;
 };
 
 // A store with a filter of its own, which runs beside ours and is not told of mistakes.

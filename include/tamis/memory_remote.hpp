@@ -42,7 +42,7 @@ class memory_remote {
     return std::binary_search(bucket.begin(), bucket.end(), d);
   }
 
-  // All digests of the range, in order, each as often as it is stored.
+  // The digests of the range, in order, each as often as it is stored, until a visit answers false.
   template <class Visit>
   void for_each_in(digest_range range, Visit&& visit) const {
     if (range.last < range.first) return;
@@ -51,7 +51,7 @@ class memory_remote {
       const std::vector<digest>& bucket = buckets_[here.bucket];
       for (auto at = std::lower_bound(bucket.begin(), bucket.end(), range.first); at != bucket.end() && *at <= range.last;
            ++at) {
-        visit(*at);
+        if (!wants_more_after(visit, *at)) return;
       }
       if (here.last >= range.last.high) return;
       high = here.last + 1;

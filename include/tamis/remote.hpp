@@ -1,8 +1,12 @@
 #pragma once
 
 // What a filter may ask of the slow side: the digests that are really stored in a range, each as often as it is stored.
+//
+// A visit that answers false has seen enough: a remote then stops, so that nobody has to read more than a filter can use. A
+// remote that does not look at the answer is right, too, but slow where very many digests share their first bits.
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "tamis/digest.hpp"
@@ -14,24 +18,46 @@ concept remote = requires(const R& r, digest_range range, void (*visit)(digest))
   r.for_each_in(range, visit);
 };
 
+// For remotes: calls a visit, and says whether it wants more. One that answers nothing does.
+template <class Visit>
+bool wants_more_after(Visit& visit, digest d) {
+  if constexpr (std::is_void_v<std::invoke_result_t<Visit&, digest>>) {
+    visit(d);
+    return true;
+  } else {
+    return visit(d);
+  }
+}
+
+// Is this very digest stored?
+bool holds(const remote auto& stored, digest d) {
+  bool found = false;
+  stored.for_each_in(digest_range{d, d}, [&found](digest) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
 // A remote with its type erased: what any_filter passes on. Refers to the remote, does not own it.
 class remote_ref {
  public:
   template <remote R>
   explicit remote_ref(const R& r)
-      : object_(&r), scan_([](const void* object, digest_range range, const std::function<void(digest)>& visit) {
+      : object_(&r), scan_([](const void* object, digest_range range, const std::function<bool(digest)>& visit) {
           static_cast<const R*>(object)->for_each_in(range, visit);
         }) {}
 
   // By reference: a std::function of the visit itself would ask the heap for room.
   template <class Visit>
   void for_each_in(digest_range range, Visit&& visit) const {
-    scan_(object_, range, std::ref(visit));
+    const auto asks = [&visit](digest d) { return wants_more_after(visit, d); };
+    scan_(object_, range, std::ref(asks));
   }
 
  private:
   const void* object_;
-  void (*scan_)(const void*, digest_range, const std::function<void(digest)>&);
+  void (*scan_)(const void*, digest_range, const std::function<bool(digest)>&);
 };
 
 }  // namespace tamis

@@ -101,8 +101,7 @@ class stripe_remote {
         .scan(wide, scan_size::few,
               [&](digest d) {
                 const digest local = map_.local(d);
-                if (range.contains(local)) visit(local);
-                return true;
+                return !range.contains(local) || wants_more_after(visit, local);
               })
         .value();
   }

@@ -155,7 +155,7 @@ TEST(replay_run, the_store_answers_ranges_like_a_sorted_set) {
     for (const unsigned width : {0u, 3u, 8u, 40u, 128u}) {
       const digest_range range = prefix_range(key(i), width);
       std::vector<digest> found;
-      store.for_each_in(range, [&](digest d) { found.push_back(d); });
+      store.for_each_in(range, [&](digest d) { return found.push_back(d), true; });
       EXPECT_EQ(found, std::vector<digest>(sorted.lower_bound(range.first), sorted.upper_bound(range.last)));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -71,6 +72,9 @@ TEST(stripe_remote, gives_the_stored_digests_of_a_range_in_local_form) {
       if (range.contains(d)) expected.insert(d);
     }
     EXPECT_EQ(seen, expected);
+    std::uint64_t visits = 0;
+    remote.for_each_in(range, [&](digest) { return ++visits < 3; });  // it has seen enough
+    EXPECT_EQ(visits, std::min<std::uint64_t>(3, expected.size()));
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <vector>
 
 #include "tamis/detail/base/random.hpp"
 
@@ -42,7 +45,34 @@ TEST(memory_remote, agrees_with_a_multiset) {
     }
     ASSERT_EQ(found, expected);
     ASSERT_EQ(remote.contains(range.first), model.contains(range.first));
+    // A visit that has seen enough is not called again, behind a remote_ref neither.
+    std::uint64_t seen = 0;
+    const std::uint64_t enough = 1 + random.below(20);
+    const auto see = [&](digest) { return ++seen < enough; };
+    remote.for_each_in(range, see);
+    ASSERT_EQ(seen, std::min<std::uint64_t>(enough, expected.size()));
+    seen = 0;
+    remote_ref(remote).for_each_in(range, see);
+    ASSERT_EQ(seen, std::min<std::uint64_t>(enough, expected.size()));
+    ASSERT_EQ(holds(remote, range.first), model.contains(range.first));
   }
+}
+
+// One that does not look at the answer, as a remote of somebody's own may do.
+struct careless_remote {
+  void for_each_in(digest_range range, const std::function<void(digest)>& visit) const {
+    visit(range.first);
+    visit(range.last);
+  }
+};
+
+TEST(remote_ref, takes_remotes_that_do_not_stop) {
+  std::vector<digest> seen;
+  remote_ref(careless_remote()).for_each_in(all_digests, [&](digest d) {
+    seen.push_back(d);
+    return false;
+  });
+  EXPECT_EQ(seen, (std::vector<digest>{all_digests.first, all_digests.last}));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <set>
 
-#include "tamis/digest.hpp"
+#include "tamis/remote.hpp"
 
 namespace tamis::test {
 
@@ -25,7 +25,9 @@ class multiset_remote {
 
   template <class Visit>
   void for_each_in(digest_range range, Visit visit) const {
-    for (auto it = stored_.lower_bound(range.first); it != stored_.end() && *it <= range.last; ++it) visit(*it);
+    for (auto it = stored_.lower_bound(range.first); it != stored_.end() && *it <= range.last; ++it) {
+      if (!wants_more_after(visit, *it)) return;
+    }
   }
 
  private:

@@ -140,13 +140,6 @@ std::string abf_shape_text(const Words& words) {
          std::to_string(words.layout().sets()) + " sets, k = " + std::to_string(words.layout().k());
 }
 
-// Is this very digest stored?
-inline bool holds(const remote auto& stored, digest d) {
-  bool found = false;
-  stored.for_each_in(digest_range{d, d}, [&found](digest) { found = true; });
-  return found;
-}
-
 template <class Kind>
 class basic_abf {
  public:
