@@ -53,4 +53,15 @@ TEST(pairing, long_runs_of_equals_are_paired_quickly) {
   EXPECT_LT(asked, 10000u);
 }
 
+// Everybody fits the first ones only: each has to look through all that came before, in vain at last.
+TEST(pairing, gives_up_after_as_many_steps_as_it_may_take) {
+  const auto fits = [](std::size_t, std::size_t j) { return j < 299; };
+  std::uint64_t steps = 0;
+  EXPECT_FALSE(match_bipartite(300, 300, fits, 1000, steps));
+  EXPECT_EQ(steps, 1001u);
+  steps = 0;
+  EXPECT_TRUE(match_bipartite(299, 300, fits, 100000, steps));
+  EXPECT_LE(steps, 100000u);
+}
+
 }  // namespace

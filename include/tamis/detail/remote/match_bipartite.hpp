@@ -5,15 +5,19 @@
 // other is as good: what the filter must keep is only that some pairing exists.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tamis {
 
 // answer[i] is the partner of left i among `right`, all different; fits(i, j) says who may go together. None if there is no
-// such pairing. (H. W. Kuhn's augmenting paths, breadth first.)
+// such pairing, or if it takes more than `most` steps to find; `steps` counts on. (H. W. Kuhn's augmenting paths, breadth
+// first: usually a few steps each, but left · left · right of them at worst.)
 template <class Fits>
-std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::size_t right, Fits fits) {
+std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::size_t right, Fits fits, std::uint64_t most,
+                                                        std::uint64_t& steps) {
   constexpr auto none = ~std::size_t{0};
   if (left > right) return std::nullopt;
   std::vector<std::size_t> partner(left, none);
@@ -28,6 +32,7 @@ std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::s
       const std::size_t i = queue[head];
       // Starting at i itself makes equal neighbours find their partner at once.
       for (std::size_t step = 0; step < right; ++step) {
+        if (++steps > most) return std::nullopt;
         const std::size_t j = (i + step) % right;
         if (seen[j] || !fits(i, j)) continue;
         seen[j] = true;
@@ -47,6 +52,11 @@ std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::s
     }
   }
   return partner;
+}
+template <class Fits>
+std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::size_t right, Fits fits) {
+  std::uint64_t steps = 0;
+  return match_bipartite(left, right, std::move(fits), ~std::uint64_t{0}, steps);
 }
 
 }  // namespace tamis

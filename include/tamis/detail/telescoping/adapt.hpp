@@ -1,7 +1,8 @@
 #pragma once
 
 // How a false positive is fixed: all slots of its run that accept it get other symbols, group by group, under which they still
-// accept their owners. A group whose new symbols cannot be coded is reset first.
+// accept their owners. A group whose new symbols cannot be coded is reset first. Runs that are too long for that
+// (filter/adapt_work.hpp) stay as they are.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,20 +35,26 @@ class adapting_slots : protected recoding_slots<Scheme> {
   using base::table_;
   using typename base::block_symbols;
   using typename base::change;
+  using typename base::inquiry;
   using typename base::owners;
   using typename base::symbol;
 
-  adapt_result adapt_with(digest d, const remote_ref& stored) {
+  adapt_result adapt_with(digest d, const remote_ref& stored, adapt_work& work) {
     const hash_suffix y(d, table_.quotients());
     const slot_range run = table_.find(y.place());
+    if (run.size() > adapt_work::most_slots) return answer_for(d, stored);
     const std::vector<symbol> symbols = symbols_of(run);
     std::vector<std::uint64_t> wrong;
     for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
       if (Scheme::accepts(table_.value(slot), symbols[slot - run.first], y, table_.width())) wrong.push_back(slot);
     }
     if (wrong.empty()) return adapt_result::not_positive;
-    const std::vector<digest> digests = digests_of(y.place(), table_.quotients(), stored);
-    if (std::find(digests.begin(), digests.end(), d) != digests.end()) return adapt_result::is_member;
+    // Digests that are more than the slots cannot be paired with them.
+    const auto digests = digests_of(y.place(), table_.quotients(), stored, run.size(), work);
+    if (!digests) return answer_for(d, stored);
+    if (std::find(digests->begin(), digests->end(), d) != digests->end()) return adapt_result::is_member;
+    auto behind = pair(run, *digests, work);
+    if (!behind) return adapt_result::unfixable;
     const std::vector<saved_slot> before = save_blocks(wrong.front() / block_slots, wrong.back() / block_slots);
     const std::uint64_t resets_before = resets_;
     const auto take_back = [&] {
@@ -58,7 +65,7 @@ class adapting_slots : protected recoding_slots<Scheme> {
       for (auto first = wrong.begin(); first != wrong.end();) {
         const std::uint64_t group = *first / group_slots();
         const auto last = std::find_if(first, wrong.end(), [&](std::uint64_t slot) { return slot / group_slots() != group; });
-        if (!fix_group(group, {first, last}, run, digests, y, stored)) {
+        if (!fix_group(group, {first, last}, {run, *digests, y}, *behind, {&stored, std::nullopt, work})) {
           take_back();
           return adapt_result::unfixable;
         }
@@ -72,6 +79,12 @@ class adapting_slots : protected recoding_slots<Scheme> {
   }
 
  private:
+  // Without a look at the run's slots, if it is not to be fixed.
+  adapt_result answer_for(digest d, const remote_ref& stored) const {
+    if (!this->contains(d)) return adapt_result::not_positive;
+    return holds(stored, d) ? adapt_result::is_member : adapt_result::unfixable;
+  }
+
   // Fixes go group by group, and a reset cannot be taken back otherwise.
   struct saved_slot {
     std::uint64_t slot;
@@ -100,16 +113,26 @@ class adapting_slots : protected recoding_slots<Scheme> {
     }
   }
 
-  // Makes the wrong slots of one group refuse y; if their symbols do not fit, after a reset of the group.
-  bool fix_group(std::uint64_t group, const std::vector<std::uint64_t>& wrong, slot_range run,
-                 const std::vector<digest>& digests, const hash_suffix& y, const remote_ref& stored) {
+  // What is wrong: y is accepted by the run, in which these digests are.
+  struct mistake {
+    slot_range run;
+    const std::vector<digest>& digests;
+    const hash_suffix& y;
+  };
+  // Makes the wrong slots of one group refuse y; if their symbols do not fit, after a reset of the group. `behind`, who stands
+  // behind the run's slots, stays right: a slot accepts its owner under its new symbol, too.
+  bool fix_group(std::uint64_t group, const std::vector<std::uint64_t>& wrong, const mistake& m, owners& behind,
+                 const inquiry& ask) {
+    const slot_range run = m.run;
     const std::uint64_t block = group * group_slots() / block_slots;
     const slot_range slots{group * group_slots(), (group + 1) * group_slots()};
     block_symbols symbols = symbols_of_block(block);
     change c;
-    auto behind = pair(run, digests);
-    if (!behind || !all_owned(wrong, run, *behind)) return false;
-    if (advance(wrong, run, *behind, y, symbols, c) && write(block, slots, symbols, c)) return true;
+    if (!all_owned(wrong, run, behind)) return false;
+    if (advance(wrong, run, behind, m.y, symbols, c) && write(block, slots, symbols, c)) {
+      ask.work.slots += wrong.size();
+      return true;
+    }
 
     symbols = symbols_of_block(block);
     c = {};
@@ -118,18 +141,21 @@ class adapting_slots : protected recoding_slots<Scheme> {
     for (std::uint64_t slot = slots.first; slot < slots.last; ++slot) {
       if (std::exchange(symbols[slot % block_slots], symbol{0}) != 0) nonzero.push_back(slot);
     }
-    if (nonzero.empty() || !plan_reset(nonzero, &stored, std::nullopt, c)) return false;
+    if (nonzero.empty() || !plan_reset(nonzero, ask, c)) return false;
     write(block, slots, symbols, c);  // always fits: all symbols are 0
+    ask.work.slots += nonzero.size();
 
     // The reset may have paired the run in another way: pair it anew.
     std::vector<std::uint64_t> still;
     for (std::uint64_t slot = std::max(slots.first, run.first); slot < std::min(slots.last, run.last); ++slot) {
-      if (Scheme::accepts(table_.value(slot), symbol{0}, y, table_.width())) still.push_back(slot);
+      if (Scheme::accepts(table_.value(slot), symbol{0}, m.y, table_.width())) still.push_back(slot);
     }
     c = {};
-    behind = pair(run, digests);
-    return behind && all_owned(still, run, *behind) && advance(still, run, *behind, y, symbols, c) &&
-           write(block, slots, symbols, c);
+    auto again = pair(run, m.digests, ask.work);
+    if (!again) return false;
+    behind = *std::move(again);
+    ask.work.slots += still.size();
+    return all_owned(still, run, behind) && advance(still, run, behind, m.y, symbols, c) && write(block, slots, symbols, c);
   }
   static bool all_owned(const std::vector<std::uint64_t>& slots, slot_range run, const owners& behind) {
     return std::all_of(slots.begin(), slots.end(), [&](std::uint64_t slot) { return behind[slot - run.first].has_value(); });

@@ -38,7 +38,6 @@ class adaptive_quotient : merging_slots<Scheme> {
   using base::apply_codes;
   using base::apply_values;
   using base::coded;
-  using base::digests_of;
   using base::owners_of;
   using base::plan_move;
   using base::resets_;
@@ -47,6 +46,7 @@ class adaptive_quotient : merging_slots<Scheme> {
   using base::table_;
   using typename base::change;
   using typename base::doubt;
+  using typename base::inquiry;
   using typename base::symbol;
 
  public:
@@ -81,9 +81,17 @@ class adaptive_quotient : merging_slots<Scheme> {
     return erase_with(d, &ref);
   }
 
+  // `unfixable` also where it would cost more than filter/adapt_work.hpp allows.
   template <remote R>
   adapt_result adapt(digest d, const R& stored) {
-    return adapt_with(d, remote_ref(stored));
+    adapt_work work;
+    return adapt(d, stored, work);
+  }
+  // The same, and says what it has cost.
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored, adapt_work& work) {
+    work = {};
+    return adapt_with(d, remote_ref(stored), work);
   }
 
   // Every slot of both, with its symbol, so that what either has fixed it still refuses; in one pass through each. Where
@@ -189,7 +197,9 @@ class adaptive_quotient : merging_slots<Scheme> {
       if (!all_codes_zero(gap->at, gap->free)) {
         std::vector<symbol> after = symbols_of({gap->at, gap->free});
         after.insert(after.begin(), symbol{0});
-        if (!plan_move({gap->at, gap->free + 1}, after, -1, stored, {d, false}, c)) return insert_result::full;
+        adapt_work work;
+        const inquiry ask{stored, doubt{d, false}, work};
+        if (!plan_move({gap->at, gap->free + 1}, after, -1, ask, c)) return insert_result::full;
       }
     }
     apply_values(c);
@@ -244,7 +254,9 @@ class adaptive_quotient : merging_slots<Scheme> {
       if (!all_codes_zero(*slot, end - 1)) {
         std::vector<symbol> after = symbols_of({*slot + 1, end});
         after.push_back(symbol{0});
-        if (!plan_move({*slot, end}, after, 1, stored, {d, true}, c)) return erased();
+        adapt_work work;
+        const inquiry ask{stored, doubt{d, true}, work};
+        if (!plan_move({*slot, end}, after, 1, ask, c)) return erased();
       }
     }
     apply_values(c);
@@ -288,7 +300,8 @@ class adaptive_quotient : merging_slots<Scheme> {
       const auto equal = [&](std::uint64_t slot) { return of(slot) == of(longest); };
       return std::all_of(accepting.begin(), accepting.end(), equal) ? std::optional(longest) : std::nullopt;
     }
-    const auto behind = owners_of(quotient, run, digests_of(quotient, table_.quotients(), *stored), doubt{d, true});
+    adapt_work work;
+    const auto behind = owners_of(quotient, run, {stored, doubt{d, true}, work});
     if (!behind) return std::nullopt;
     const auto at = std::find(behind->begin(), behind->end(), std::optional(d));
     if (at == behind->end()) return std::nullopt;

@@ -20,6 +20,7 @@
 #include "tamis/detail/remote/match_bipartite.hpp"
 #include "tamis/detail/telescoping/code/symbol_code.hpp"
 #include "tamis/detail/telescoping/remainder_tags.hpp"
+#include "tamis/filter/adapt_work.hpp"
 #include "tamis/remote.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -287,41 +288,62 @@ class coded_slots {
   };
   using owners = std::vector<std::optional<digest>>;  // one per slot of a run
 
-  static std::vector<digest> digests_of(std::uint64_t quotient, std::uint64_t quotients, const remote_ref& stored) {
+  // Whom to ask for the owners of slots, and what that has cost.
+  struct inquiry {
+    const remote_ref* stored;  // nullptr: there is nobody
+    std::optional<doubt> about;
+    adapt_work& work;
+  };
+
+  // The digests that the remote has for a quotient. None if they are more than `most`.
+  static std::optional<std::vector<digest>> digests_of(std::uint64_t quotient, std::uint64_t quotients,
+                                                       const remote_ref& stored, std::uint64_t most, adapt_work& work) {
     std::vector<digest> all;
-    stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) { all.push_back(d); });
+    stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) {
+      ++work.digests;
+      all.push_back(d);
+      return all.size() <= most;
+    });
+    if (all.size() > most) return std::nullopt;
     return all;
   }
 
   // Who stands behind each slot of the run. A slot without anybody was left behind by an erase without a remote. None if the
-  // remote holds digests that the run does not accept: then they do not belong together, and nothing may be changed.
-  // The same answer for the same arguments, until the run changes.
-  std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, std::vector<digest> digests,
-                                  const std::optional<doubt>& about) const {
-    if (!about || place_of_word(about->d.high, table_.quotients()).place != quotient) return pair(run, digests);
+  // remote holds digests that the run does not accept: then they do not belong together, and nothing may be changed; or if it
+  // would cost too much to find out. The same answer for the same run, until it changes.  Requires: ask.stored.
+  std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, const inquiry& ask) const {
+    if (run.size() > adapt_work::most_slots) return std::nullopt;
+    // One may be there before it has a slot; of more there is no pairing.
+    auto found = digests_of(quotient, table_.quotients(), *ask.stored, run.size() + 1, ask.work);
+    if (!found) return std::nullopt;
+    std::vector<digest>& digests = *found;
+    const std::optional<doubt>& about = ask.about;
+    if (!about || place_of_word(about->d.high, table_.quotients()).place != quotient) return pair(run, digests, ask.work);
     if (about->leaving) {
       if (digests.size() < run.size()) digests.push_back(about->d);
-      return pair(run, digests);
+      return pair(run, digests, ask.work);
     }
     if (digests.size() <= run.size()) {
-      if (auto found = pair(run, digests)) return found;
+      if (auto paired = pair(run, digests, ask.work)) return paired;
     }
     const auto pending = std::find(digests.begin(), digests.end(), about->d);
     if (pending == digests.end()) return std::nullopt;
     digests.erase(pending);
-    return pair(run, digests);
+    return pair(run, digests, ask.work);
   }
-  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests) const {
-    return pair(run, digests, symbols_of(run));
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, adapt_work& work) const {
+    return pair(run, digests, symbols_of(run), adapt_work::most_comparisons, work);
   }
-  // The same, for symbols that are not written yet.
-  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const symbol> symbols) const {
+  // The same for symbols that are not written yet, and with as many comparisons as the caller likes.
+  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const symbol> symbols,
+                             std::uint64_t most, adapt_work& work) const {
     std::vector<hash_suffix> bits;
     bits.reserve(digests.size());
     for (const digest d : digests) bits.emplace_back(d, table_.quotients());
-    const auto partners = match_bipartite(digests.size(), run.size(), [&](std::size_t i, std::size_t j) {
+    const auto fits = [&](std::size_t i, std::size_t j) {
       return Scheme::accepts(table_.value(run.first + j), symbols[j], bits[i], table_.width());
-    });
+    };
+    const auto partners = match_bipartite(digests.size(), run.size(), fits, most, work.comparisons);
     if (!partners) return std::nullopt;
     owners found(run.size());
     for (std::size_t i = 0; i < digests.size(); ++i) found[(*partners)[i]] = digests[i];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ class merging_slots : protected adapting_slots<Scheme> {
   using base::resets_;
   using base::scheme_;
   using base::table_;
+  using typename base::owners;
   using typename base::symbol;
   using typename base::symbol_reader;
 
@@ -95,8 +97,14 @@ class merging_slots : protected adapting_slots<Scheme> {
       table_.for_each_run_in(group.first / block_slots, [&](std::uint64_t quotient, slot_range run) {
         const slot_range here{std::max(run.first, group.first), std::min(run.last, group.last)};
         if (here.first >= here.last) return;
-        const auto behind = this->pair(run, digests_of(quotient, table_.quotients(), *stored),
-                                       std::span<const symbol>(symbols).subspan(run.first, run.size()));
+        // However much it costs: a merge does it once, and otherwise fails as a whole.
+        constexpr std::uint64_t any = ~std::uint64_t{0};
+        adapt_work work;
+        const auto digests = digests_of(quotient, table_.quotients(), *stored, run.size(), work);
+        std::optional<owners> behind;
+        if (digests) {
+          behind = this->pair(run, *digests, std::span<const symbol>(symbols).subspan(run.first, run.size()), any, work);
+        }
         known = known && behind;
         if (!known) return;
         for (std::uint64_t slot = here.first; slot < here.last; ++slot) {

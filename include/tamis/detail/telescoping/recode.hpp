@@ -24,7 +24,6 @@ class recoding_slots : protected coded_slots<Scheme> {
   using base = coded_slots<Scheme>;
   using base::block_slots;
   using base::coded;
-  using base::digests_of;
   using base::group_slots;
   using base::groups;
   using base::owners_of;
@@ -33,7 +32,7 @@ class recoding_slots : protected coded_slots<Scheme> {
   using base::table_;
 
   using typename base::block_symbols;
-  using typename base::doubt;
+  using typename base::inquiry;
   using typename base::owners;
   using typename base::symbol;
 
@@ -59,15 +58,14 @@ class recoding_slots : protected coded_slots<Scheme> {
   }
 
   // Adds to `c` the values that slots get when their symbols become 0.  Requires: all in one block.
-  bool plan_reset(const std::vector<std::uint64_t>& slots, const remote_ref* stored, const std::optional<doubt>& about,
-                  change& c) const {
+  bool plan_reset(const std::vector<std::uint64_t>& slots, const inquiry& ask, change& c) const {
     if (!Scheme::value_depends_on_symbol || slots.empty()) return true;
-    if (stored == nullptr) return false;
+    if (ask.stored == nullptr) return false;
     bool known = true;
     table_.for_each_run_in(slots.front() / block_slots, [&](std::uint64_t quotient, slot_range run) {
       const auto inside = [&](std::uint64_t slot) { return run.first <= slot && slot < run.last; };
       if (!known || std::none_of(slots.begin(), slots.end(), inside)) return;
-      const auto behind = owners_of(quotient, run, digests_of(quotient, table_.quotients(), *stored), about);
+      const auto behind = owners_of(quotient, run, ask);
       known = behind.has_value();
       if (!known) return;
       for (const std::uint64_t slot : slots) {
@@ -80,7 +78,7 @@ class recoding_slots : protected coded_slots<Scheme> {
   }
 
   // The codes of blocks whose symbols move: slots [first, last) get the symbols `after`, which slots moved by `step` have now.
-  bool plan_move(slot_range moved, const std::vector<symbol>& after, int step, const remote_ref* stored, doubt about,
+  bool plan_move(slot_range moved, const std::vector<symbol>& after, int step, const inquiry& ask,
                  change& c) const requires coded {
     for (std::uint64_t block = moved.first / block_slots; block <= (moved.last - 1) / block_slots; ++block) {
       block_symbols symbols = symbols_of_block(block);
@@ -92,7 +90,7 @@ class recoding_slots : protected coded_slots<Scheme> {
         auto encoded = scheme_.code().encode(part);
         if (!encoded) {
           encoded = 0;
-          if (!plan_reset_of_moved(block, group, symbols, here, step, stored, about, c)) return false;
+          if (!plan_reset_of_moved(block, group, symbols, here, step, ask, c)) return false;
         }
         code = with_group_code(code, groups(), group, *encoded);
       }
@@ -102,7 +100,7 @@ class recoding_slots : protected coded_slots<Scheme> {
   }
   // Values are changed before slots move, so the slots are named by where they are now; one of them may be in the next block.
   bool plan_reset_of_moved(std::uint64_t block, unsigned group, const block_symbols& symbols, slot_range moved, int step,
-                           const remote_ref* stored, const std::optional<doubt>& about, change& c) const {
+                           const inquiry& ask, change& c) const {
     std::vector<std::uint64_t> own;
     std::vector<std::uint64_t> others;
     for (unsigned i = group * group_slots(); i < (group + 1) * group_slots(); ++i) {
@@ -112,7 +110,7 @@ class recoding_slots : protected coded_slots<Scheme> {
       (slot / block_slots == block ? own : others).push_back(slot);
     }
     ++c.resets;
-    return (own.empty() || plan_reset(own, stored, about, c)) && (others.empty() || plan_reset(others, stored, about, c));
+    return (own.empty() || plan_reset(own, ask, c)) && (others.empty() || plan_reset(others, ask, c));
   }
 
   std::uint64_t resets_ = 0;  // of groups: each has forgotten the fixes of its slots
