@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "tamis/detail/base/random.hpp"
@@ -52,6 +53,16 @@ F filled(std::uint64_t count, option_list options = {}, double fpr = 0.3) {
 template <class F>
 bool contains_each(const F& f, std::span<const digest> digests) {
   return std::all_of(digests.begin(), digests.end(), [&](digest d) { return f.contains(d); });
+}
+
+// As many of them as go in.
+template <class F>
+std::vector<digest> insert_until_full(F& f, std::span<const digest> digests) {
+  std::vector<digest> in;
+  for (const digest d : digests) {
+    if (f.insert(d) == insert_result::inserted) in.push_back(d);
+  }
+  return in;
 }
 
 // Asks every one of them and reports what is wrong: how often each answer came.
@@ -203,6 +214,56 @@ TEST(acf_loops, are_reported_and_change_nothing) {
     }
     EXPECT_GT(loops, 0u) << path;
   }
+}
+
+// In tables as full as they are meant to get, where keys have few places: what cannot be fixed with a bounded number of moves
+// is left alone, and nobody gives all keys new hashes for it.
+TEST(acf_work, of_an_adapt_is_bounded) {
+  std::uint64_t unfixable = 0;
+  const auto expect_bounded = [&unfixable](auto f) {
+    const std::vector<digest> in = insert_until_full(f, strangers(f.capacity(), 1000));
+    const std::uint64_t rebuilds = f.rebuilds();
+    const std::uint64_t most_moves = 32 * (2 + static_cast<std::uint64_t>(std::bit_width(f.keys())));
+    for (const digest d : strangers(20000, 5000)) {
+      if (!f.contains(d)) continue;
+      const std::uint64_t moves = f.moves();
+      const auto before = f;
+      if (f.adapt(d) == adapt_result::unfixable) {
+        ++unfixable;
+        ASSERT_EQ(f, before);
+      }
+      ASSERT_LE(f.moves() - moves, 2 * most_moves);
+      ASSERT_EQ(f.rebuilds(), rebuilds);
+    }
+    EXPECT_TRUE(contains_each(f, in));
+  };
+  for (const char* path : {"guided", "shortest", "paper"}) {
+    SCOPED_TRACE(path);
+    unfixable = 0;
+    expect_bounded(made<acf_cuckooing>(200, {{"k", "2"}, {"b", "1"}, {"load", "48"}, {"path", path}, {"fingerprint", "4"}}));
+    EXPECT_GT(unfixable, 0u);
+    expect_bounded(made<acf_cuckooing>(200, {{"k", "2"}, {"b", "2"}, {"path", path}, {"load", "85"}, {"fingerprint", "4"}}));
+  }
+  // The paper's chains become too long here five times.
+  expect_bounded(made<acf_cuckooing>(1000, {{"load", "96"}, {"path", "paper"}}));
+  expect_bounded(made<acf_cyclic>(200, {{"fingerprint", "4"}}));
+  expect_bounded(made<acf_swapping>(200, {{"fingerprint", "5"}}));
+}
+
+// Copies of one key fill all its slots, and then no more are taken: new hashes would not help.
+TEST(acf_work, copies_of_a_key_are_no_reason_for_new_hashes) {
+  const auto expect_no_rebuild = [](auto f) {
+    insert_until_full(f, keys(100));
+    const std::uint64_t rebuilds = f.rebuilds();
+    const digest d = strangers(1)[0];
+    std::uint64_t copies = 0;
+    for (int i = 0; i < 1000; ++i) copies += f.insert(d) == insert_result::inserted;
+    EXPECT_LE(copies, 8u);
+    EXPECT_EQ(f.rebuilds(), rebuilds);
+  };
+  expect_no_rebuild(made<acf_cuckooing>(1000));
+  expect_no_rebuild(made<acf_cyclic>(1000));
+  expect_no_rebuild(made<acf_swapping>(1000));
 }
 
 TEST(acf_paths, shortest_moves_fewest_keys_and_guided_nearly_as_few) {

@@ -64,9 +64,9 @@ struct cuckooing_kind {
     }
     // Not through the slot that is being fixed: it is about to be empty, and a chain that ends there would be a ring.
     const auto room = slots.make_room(std::span(others).first(slots.shape().k), where.place, &log);
-    if (!room.at) return room.gave_up ? fixing::without_end : fixing::impossible;  // all ways out lead back
-    slots.remember(*room.at, log);
-    slots.write(*room.at, stored, 0, left);
+    if (!room) return fixing::impossible;  // all ways out lead back, or are too long
+    slots.remember(*room, log);
+    slots.write(*room, stored, 0, left);
     slots.remember(where, log);
     slots.clear(where);
     return fixing::done;
@@ -90,7 +90,7 @@ struct cuckooing_kind {
       if (empty) return fixing::done;
       moving = there;
     }
-    return fixing::without_end;
+    return fixing::impossible;
   }
 };
 

@@ -9,7 +9,9 @@
 //   acf-swapping    in another slot of its bin, where it has another fingerprint
 //
 // An adaptation is done as a whole or not at all: what it wrote is taken back if the key is still a positive in the end, be it
-// that no way to store a key differently rejects the question or that a chain of moves came back to where it began.
+// that no way to store a key differently rejects the question, that a chain of moves came back to where it began, or that it
+// became too long. New hashes for all keys might help then, but that is the work of a whole filter for one question: only
+// inserts do it.
 //
 // The filters differ in their kind:
 //   struct kind : a numbering (detail/cuckoo/adaptive/mirrored_slots.hpp) {
@@ -43,11 +45,10 @@ enum class acf_path : std::uint32_t { shortest, paper, guided };  // as saved
 inline constexpr std::string_view acf_path_names[] = {"shortest", "paper", "guided"};
 
 enum class fixing {
-  not_needed,   // nothing collides
-  not_wanted,   // the key is in
-  done,         // the slot holds something else now
-  impossible,   // every way to store the key collides too, or leads back
-  without_end,  // too many moves, or no place: new hashes may help
+  not_needed,  // nothing collides
+  not_wanted,  // the key is in
+  done,        // the slot holds something else now
+  impossible,  // every way to store the key collides too, leads back, or takes too many moves
 };
 
 struct fix_request {
@@ -85,7 +86,7 @@ class adaptive_cuckoo {
   insert_result insert(digest d) {
     if (!slots_.insert(d)) {
       if (keys_ >= capacity_ || holds_only(d)) return insert_result::full;
-      auto fresh = slots_.rebuilt(&d, nullptr);
+      auto fresh = slots_.rebuilt(d);
       if (!fresh) return insert_result::full;
       slots_ = *std::move(fresh);
     }
@@ -126,9 +127,7 @@ class adaptive_cuckoo {
         moves_ += log.size();
         ++fixes_;
         return adapt_result::fixed;
-      default:
-        slots_.take_back(log);
-        return outcome == fixing::without_end && rebuild_without(d) ? adapt_result::fixed : adapt_result::unfixable;
+      default: slots_.take_back(log); return adapt_result::unfixable;
     }
   }
 
@@ -221,20 +220,11 @@ class adaptive_cuckoo {
     for (unsigned tries = 0; tries < 4 * view.k() * view.b(); ++tries) {
       const fixing outcome = Kind::fix(slots_, view.slot(probe, lowest(collisions)), d, request, log);
       if (outcome != fixing::done) return outcome;
+      if (log.size() > request.most_moves) return fixing::impossible;
       collisions = view.matching(probe);
       if (collisions == 0) return fixing::done;
     }
     return fixing::impossible;
-  }
-
-  // New hashes for all keys, by which they do not collide with this one.
-  bool rebuild_without(digest d) {
-    if (keys_ > capacity_) return false;
-    auto fresh = slots_.rebuilt(nullptr, &d);
-    if (!fresh) return false;
-    slots_ = *std::move(fresh);
-    ++fixes_;
-    return true;
   }
 
   // Are all slots of this key taken by copies of it?

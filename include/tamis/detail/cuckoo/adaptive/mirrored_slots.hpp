@@ -226,29 +226,24 @@ class mirrored_slots {
         return true;
       }
     }
-    const room_found room = make_room(std::span(roots).first(shape_.k), slot_search::nowhere, nullptr);
-    if (room.at) write(*room.at, d);
-    return room.at.has_value();
+    const auto room = make_room(std::span(roots).first(shape_.k), slot_search::nowhere, nullptr);
+    if (room) write(*room, d);
+    return room.has_value();
   }
 
-  // Frees a slot of one of these places by moving keys on, never into the place `avoided`; the caller overwrites it.
-  struct room_found {
-    std::optional<slot_at> at;
-    bool gave_up;  // if there is none: after looking at a limited number of bins only
-  };
-  TAMIS_NOINLINE room_found make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, undo_log* log) {
-    return with_shape([&](auto shape) -> room_found {
+  // Frees a slot of one of these places by moving keys on, never into the place `avoided`; the caller overwrites it. None if
+  // there is no way to, or none among as many bins as searches look at.
+  TAMIS_NOINLINE std::optional<slot_at> make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, undo_log* log) {
+    return with_shape([&](auto shape) -> std::optional<slot_at> {
       movable<decltype(shape)> movers(shape, *this);
       if constexpr (Numbering::has_path) {
         guided_search search;  // its 3 KiB stay uninitialised
         const auto at = labels_.any() ? search.make_room(movers, roots, avoided, log) : std::nullopt;
-        if (at) return {at, false};
+        if (at) return at;
       }
       slot_search search;  // and its 66 KiB
-      auto at = search.make_room(movers, roots, avoided, log);
-      if (at) return {at, false};
-      at = search.make_room(movers, roots, avoided, log, true);
-      return {at, search.gave_up()};
+      const auto at = search.make_room(movers, roots, avoided, log);
+      return at ? at : search.make_room(movers, roots, avoided, log, true);
     });
   }
 
@@ -336,17 +331,15 @@ class mirrored_slots {
     mirrored_slots& table_;
   };
 
-  // All keys, and one more if there is one, by new hashes in a table of the same size. Nothing if some tries do not find a
-  // place for every key, or all of them accept the digest that should be rejected.
-  std::optional<mirrored_slots> rebuilt(const digest* added, const digest* rejected) const {
+  // All keys, and one more, by new hashes in a table of the same size. Nothing if some tries do not find a place for every key.
+  std::optional<mirrored_slots> rebuilt(digest added) const {
     constexpr std::uint32_t tries = 8;
     for (std::uint32_t next = 1; next <= tries; ++next) {
       auto fresh = make(shape_, mirror_.place(), labels_.any());
       if (!fresh) return std::nullopt;
       fresh->generation_ = generation_ + next;
       fresh->prepare();
-      if (!fresh->insert_all(*this) || (added != nullptr && !fresh->insert(*added))) continue;
-      if (rejected == nullptr || !fresh->contains(*rejected)) return *std::move(fresh);
+      if (fresh->insert_all(*this) && fresh->insert(added)) return *std::move(fresh);
     }
     return std::nullopt;
   }

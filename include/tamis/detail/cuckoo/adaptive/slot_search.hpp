@@ -26,9 +26,6 @@ class slot_search {
   static constexpr unsigned most_visits = 4000;
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
-  // Has the last search that found nothing left bins unseen?
-  bool gave_up() const { return size_ == most_visits; }
-
   // Frees a slot of one of the roots. `anywhere`: also by moves that the table would rather not make. The chain never enters
   // the place `avoided`.  Ensures: if there is none that can be freed, the table is unchanged; else the caller overwrites the
   // slot, which still shows what was moved on.
