@@ -246,7 +246,7 @@ TEST(capture, many_packets_stream_through) {
 
 // Synthetic flows and captured ones have the same form, so that the lab can mix them.
 TEST(capture, a_generated_flow_reads_the_same_as_a_captured_one) {
-  const auto stream = make_workload("packets", {}, seed).value();
+  const auto stream = lab::make_workload("packets", {}, seed).value();
   for (std::uint64_t flow = 0; flow < 100; ++flow) {
     const std::string tuple = stream->bytes(flow);
     const std::string packet = big(0x45, 1) + big(0, 1) + big(28, 2) + big(0, 4) + big(64, 1) + tuple.substr(12, 1) +
