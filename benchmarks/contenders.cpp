@@ -17,7 +17,7 @@ namespace {
 using lab::key_span;
 
 // With `View`, single lookups go through the filter's view, which has chosen its shape before the loop.
-template <filter F, bool View>
+template <filter_type F, bool View>
 class static_filter final : public contender {
  public:
   explicit static_filter(const filter_params& params) : filter_(F::create(params).value()) {}
@@ -29,10 +29,10 @@ class static_filter final : public contender {
     if constexpr (View) {
       std::size_t yes = 0;
       filter_.with_view(
-          [&](const auto& view) { yes = lab::count_singles(keys, hash_, [&view](digest d) { return view.contains(d); }); });
+          [&](const auto& view) { yes = lab::count_singles(keys, hash_, [&view](digest d) { return view.may_contain(d); }); });
       return yes;
     } else {
-      return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+      return lab::count_singles(keys, hash_, [this](digest d) { return filter_.may_contain(d); });
     }
   }
   void insert_many(key_span keys) override {
@@ -40,7 +40,8 @@ class static_filter final : public contender {
     lab::sum_chunks(keys, [&](key_span chunk) { return tamis::insert_many(filter_, digests(chunk)); });
   }
   std::size_t count_many(key_span keys) const override {
-    return lab::count_chunks(keys, [this](key_span chunk, std::span<bool> out) { contains_many(filter_, hash_, chunk, out); });
+    return lab::count_chunks(keys,
+                             [this](key_span chunk, std::span<bool> out) { may_contain_many(filter_, hash_, chunk, out); });
   }
   void erase(key_span keys) override {
     if constexpr (erasable<F>)
@@ -73,7 +74,7 @@ class split_block_contender final : public contender {
     lab::count_singles(keys, hash_, [this](digest d) { return filter_.insert(d), true; });
   }
   std::size_t count(key_span keys) const override {
-    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.may_contain(d); });
   }
   bool has_batches() const override { return false; }
   double expected_fpr() const override { return 0.02; }  // no model here: a bound that a broken one would miss
@@ -92,7 +93,7 @@ class textbook_contender final : public contender {
     lab::count_singles(keys, hash_, [this](digest d) { return filter_.insert(d); });
   }
   std::size_t count(key_span keys) const override {
-    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.contains(d); });
+    return lab::count_singles(keys, hash_, [this](digest d) { return filter_.may_contain(d); });
   }
   void erase(key_span keys) override {
     lab::count_singles(keys, hash_, [this](digest d) { return filter_.erase(d); });
@@ -106,7 +107,7 @@ class textbook_contender final : public contender {
   textbook_cuckoo filter_;
 };
 
-template <filter F, bool View = false>
+template <filter_type F, bool View = false>
 recipe recipe_of(std::string name, option_list options = {}, double bits_factor = 1.0) {
   return {std::move(name), "split-block", false, [=](std::uint64_t keys, double bits_per_key) -> std::unique_ptr<contender> {
             return std::make_unique<static_filter<F, View>>(
@@ -115,7 +116,7 @@ recipe recipe_of(std::string name, option_list options = {}, double bits_factor 
 }
 
 // With fingerprints of this width, whatever the bits per key.
-template <filter F>
+template <filter_type F>
 recipe cuckoo_recipe(std::string name, const char* width = "12", option_list options = {}) {
   options.emplace_back("fingerprint", width);
   return {std::move(name), "cf12", true, [options](std::uint64_t keys, double) -> std::unique_ptr<contender> {

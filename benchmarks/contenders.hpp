@@ -29,7 +29,7 @@ class contender {
   // Tells it of false positives; only where it adapts by itself.
   virtual bool adapts() const { return false; }
   virtual void adapt(lab::key_span) {}
-  virtual bool contains(std::uint64_t key) const { return count({&key, 1}) == 1; }
+  virtual bool may_contain(std::uint64_t key) const { return count({&key, 1}) == 1; }
   virtual double expected_fpr() const = 0;
   virtual std::uint64_t bits() const = 0;
 };

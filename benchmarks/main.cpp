@@ -132,7 +132,7 @@ void add_adaptations(arena& a, const recipe& from, const std::string& size) {
     filled->insert_many(a.keys.members);
     std::vector<std::uint64_t> wrong;
     for (const std::uint64_t key : a.keys.negatives) {
-      if (filled->contains(key)) wrong.push_back(key);
+      if (filled->may_contain(key)) wrong.push_back(key);
     }
     return lab::ns_per_operation(wrong.size(), [&] { filled->adapt(wrong); });
   };

@@ -18,26 +18,26 @@ class split_block {
  public:
   split_block(std::uint64_t capacity, double bits_per_key)
       : blocks_(static_cast<std::uint64_t>(static_cast<double>(capacity) * bits_per_key / 256) + 1),
-        lanes_(zeroed_array<std::uint32_t>::make(blocks_ * 8).value()) {}
+        lanes_(detail::zeroed_array<std::uint32_t>::make(blocks_ * 8).value()) {}
 
   std::uint64_t bits() const { return blocks_ * 256; }
 
 #if TAMIS_HAS_AVX2
   TAMIS_INLINE void insert(digest d) {
-    auto* block = reinterpret_cast<__m256i*>(lanes_.data() + reduce(d.high, blocks_) * 8);
+    auto* block = reinterpret_cast<__m256i*>(lanes_.data() + detail::reduce(d.high, blocks_) * 8);
     _mm256_store_si256(block, _mm256_or_si256(_mm256_load_si256(block), mask(d)));
   }
-  TAMIS_INLINE bool contains(digest d) const {
-    const auto* block = reinterpret_cast<const __m256i*>(lanes_.data() + reduce(d.high, blocks_) * 8);
+  TAMIS_INLINE bool may_contain(digest d) const {
+    const auto* block = reinterpret_cast<const __m256i*>(lanes_.data() + detail::reduce(d.high, blocks_) * 8);
     return _mm256_testc_si256(_mm256_load_si256(block), mask(d)) != 0;
   }
 #else
   TAMIS_INLINE void insert(digest d) {
-    std::uint32_t* block = lanes_.data() + reduce(d.high, blocks_) * 8;
+    std::uint32_t* block = lanes_.data() + detail::reduce(d.high, blocks_) * 8;
     for (unsigned i = 0; i < 8; ++i) block[i] |= bit(d, i);
   }
-  TAMIS_INLINE bool contains(digest d) const {
-    const std::uint32_t* block = lanes_.data() + reduce(d.high, blocks_) * 8;
+  TAMIS_INLINE bool may_contain(digest d) const {
+    const std::uint32_t* block = lanes_.data() + detail::reduce(d.high, blocks_) * 8;
     std::uint32_t missing = 0;
     for (unsigned i = 0; i < 8; ++i) missing |= bit(d, i) & ~block[i];
     return missing == 0;
@@ -60,7 +60,7 @@ class split_block {
 #endif
 
   std::uint64_t blocks_;
-  zeroed_array<std::uint32_t> lanes_;
+  detail::zeroed_array<std::uint32_t> lanes_;
 };
 
 }  // namespace tamis::benchmarks

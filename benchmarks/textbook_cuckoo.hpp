@@ -31,7 +31,7 @@ class textbook_cuckoo {
     return 8.0 / 4096 * (1 + 2.0 / 4096) * static_cast<double>(keys_) / (4.0 * static_cast<double>(buckets_));
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     const place p = locate(d);
     const std::uint64_t other = alternate(p.bucket, p.tag);
     const bool kept_aside = victim_.used && p.tag == victim_.tag && (p.bucket == victim_.bucket || other == victim_.bucket);

@@ -22,7 +22,7 @@ class textbook_quotient {
 
   std::uint64_t bits() const { return blocks_.size() * sizeof(block) * 8; }
 
-  bool contains(digest d) const {
+  bool may_contain(digest d) const {
     const auto [quotient, remainder] = fingerprint(d);
     if (!occupied(quotient)) return false;
     for (std::uint64_t slot = run_begin(quotient);; ++slot) {
@@ -66,7 +66,7 @@ class textbook_quotient {
 
   static std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << (i % 64); }
   parts fingerprint(digest d) const {
-    const word_placed p = place_of_word(d.high, quotients_);
+    const detail::word_placed p = detail::place_of_word(d.high, quotients_);
     return {p.place, static_cast<Remainder>(p.rest >> (64 - 8 * sizeof(Remainder)))};
   }
   bool occupied(std::uint64_t quotient) const { return (blocks_[quotient / 64].occupied & bit(quotient)) != 0; }
@@ -83,13 +83,13 @@ class textbook_quotient {
   std::uint64_t run_end(std::uint64_t quotient) const {
     std::uint64_t b = quotient / 64;
     const block& own = blocks_[b];
-    unsigned left = popcount(own.occupied & low_mask(static_cast<unsigned>(quotient % 64) + 1));
+    unsigned left = detail::popcount(own.occupied & detail::low_mask(static_cast<unsigned>(quotient % 64) + 1));
     std::uint64_t from = b * 64 + own.offset;
     if (left == 0) return std::max(from, quotient);
     for (b = from / 64;; ++b, from = b * 64) {
-      const std::uint64_t ends = blocks_[b].runends & ~low_mask(static_cast<unsigned>(from % 64));
-      if (popcount(ends) >= left) return std::max(b * 64 + select(ends, left - 1) + 1, quotient);
-      left -= popcount(ends);
+      const std::uint64_t ends = blocks_[b].runends & ~detail::low_mask(static_cast<unsigned>(from % 64));
+      if (detail::popcount(ends) >= left) return std::max(b * 64 + detail::select(ends, left - 1) + 1, quotient);
+      left -= detail::popcount(ends);
     }
   }
   std::uint64_t run_begin(std::uint64_t quotient) const {

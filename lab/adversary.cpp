@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr unsigned final_questions = 1000;

@@ -19,7 +19,7 @@ class game {
 
   bool ask(digest d) {
     ++questions_;
-    const bool wrong = filter_.contains(d);
+    const bool wrong = filter_.may_contain(d);
     if (wrong) filter_.adapt(d, stored_);
     return wrong;
   }
@@ -43,7 +43,7 @@ struct repeated_key_attack {
   std::uint64_t repeats = 2;
   std::uint64_t most_keys = 100'000;
 
-  attack_result operator()(game& g, random_source random) const;
+  attack_result operator()(game& g, detail::random_source random) const;
 };
 
 // Section 5.3: asks `pool` random keys for k preliminary and k testing rounds, then tries ordered sets of k of those that were
@@ -54,7 +54,7 @@ struct unfixable_set_attack {
   std::uint64_t pool = 10'000;
   std::uint64_t most_tries = 100'000;  // ordered sets
 
-  attack_result operator()(game& g, random_source random) const;
+  attack_result operator()(game& g, detail::random_source random) const;
 };
 
 }  // namespace tamis::lab

@@ -33,7 +33,7 @@ struct experiment_options {
     return scale == lab::scale::quick ? quick : paper;
   }
   // The random numbers of this run.
-  random_source random() const { return random_source(mix64(seed) + mix64(run + 1)); }
+  detail::random_source random() const { return detail::random_source(detail::mix64(seed) + detail::mix64(run + 1)); }
   void done(std::uint64_t steps, std::uint64_t of) const {
     if (told) told(static_cast<double>(steps) / static_cast<double>(of));
   }

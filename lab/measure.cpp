@@ -8,6 +8,9 @@
 #include "tamis/detail/math/binomial.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 // One filter under measurement, and what the repeats gave so far.
@@ -41,12 +44,12 @@ class bench_run {
   // Fills the filter and checks its answers; after this the row knows everything but times.
   status prove(entrant& e) {
     TAMIS_CHECK(renew(e));
-    if (insert_all(e) != keys_.members.size()) return error{e.asked->id + ": it is full before its capacity is reached"};
+    if (insert_all(e) != keys_.members.size()) return failure{e.asked->id + ": it is full before its capacity is reached"};
     const std::size_t kept = count_many(*e.filter, keys_.members);
     const std::size_t wrong = count_many(*e.filter, keys_.negatives);
     e.row.fpr_expected = e.filter->expected_fpr();
     const status checked = check_answers(keys_.members.size() - kept, wrong, keys_.negatives.size(), e.row.fpr_expected);
-    if (!checked) return error{e.asked->id + ": " + checked.message()};
+    if (!checked) return failure{e.asked->id + ": " + checked.message()};
     e.row.fpr = static_cast<double>(wrong) / static_cast<double>(keys_.negatives.size());
     e.row.bits_per_key = static_cast<double>(e.filter->bits().fast) / static_cast<double>(keys_.members.size());
     e.row.id = e.asked->id;
@@ -90,8 +93,9 @@ class bench_run {
   void time_lookups(key_span queries, std::vector<double> entrant::*single, std::vector<double> entrant::*many) {
     for (entrant& e : entrants_) {
       count_many(*e.filter, queries);  // warms up
-      (e.*single).push_back(ns_per_operation(
-          queries.size(), [&] { count_singles(queries, hash_function(), [&](digest d) { return e.filter->contains(d); }); }));
+      (e.*single).push_back(ns_per_operation(queries.size(), [&] {
+        count_singles(queries, hash_function(), [&](digest d) { return e.filter->may_contain(d); });
+      }));
       (e.*many).push_back(ns_per_operation(queries.size(), [&] { count_many(*e.filter, queries); }));
     }
   }
@@ -107,7 +111,7 @@ class bench_run {
   }
   std::size_t count_many(const any_filter& f, key_span keys) {
     chunk_hasher digests(hash_function());
-    return count_chunks(keys, [&](key_span chunk, std::span<bool> out) { f.contains_many(digests(chunk), out); });
+    return count_chunks(keys, [&](key_span chunk, std::span<bool> out) { f.may_contain_many(digests(chunk), out); });
   }
   static hasher hash_function() { return {}; }
 
@@ -147,12 +151,12 @@ result<bench_report> bench(const std::vector<contender>& contenders, const bench
 }
 
 status check_answers(std::uint64_t members_lost, std::uint64_t false_positives, std::uint64_t negatives, double expected_fpr) {
-  if (members_lost != 0) return error{std::to_string(members_lost) + " members are not found"};
+  if (members_lost != 0) return failure{std::to_string(members_lost) + " members are not found"};
   const std::uint64_t most = binomial_upper_bound(negatives, expected_fpr, 1e-9);
   if (false_positives <= most) return {};
-  return error{std::to_string(false_positives) + " of " + std::to_string(negatives) +
-               " negative lookups are false positives, " + std::to_string(most) +
-               " is the most that chance explains at a rate of " + std::to_string(expected_fpr)};
+  return failure{std::to_string(false_positives) + " of " + std::to_string(negatives) +
+                 " negative lookups are false positives, " + std::to_string(most) +
+                 " is the most that chance explains at a rate of " + std::to_string(expected_fpr)};
 }
 
 }  // namespace tamis::lab

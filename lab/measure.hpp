@@ -6,9 +6,9 @@
 // error. Then time: every repeat measures every operation of every contender, one contender after the other, so that a slow
 // moment of the machine hits all of them; a figure is the median over the repeats, and figures are to be compared within a run.
 //
-// Times are of the erased interface: a single operation is one any_filter::insert, contains or erase per key, with its virtual
-// call, which users of the templates do not pay (the Google Benchmark binary measures those); calls are independent of each
-// other, so a processor overlaps them. They include the hash of a 64-bit key, which is also shown on its own. Inserts and
+// Times are of the erased interface: a single operation is one any_filter::insert, may_contain or erase per key, with its
+// virtual call, which users of the templates do not pay (the Google Benchmark binary measures those); calls are independent of
+// each other, so a processor overlaps them. They include the hash of a 64-bit key, which is also shown on its own. Inserts and
 // erases work on fresh tables in every repeat, lookups on a table that an untimed pass has brought to where it stays.
 
 #include <cstdint>

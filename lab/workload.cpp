@@ -8,6 +8,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 std::span<const workload_kind* const> kinds() {
@@ -42,7 +45,7 @@ std::span<const workload_info> workloads() {
 result<std::unique_ptr<workload>> make_workload(std::string_view name, workload_options options, std::uint64_t seed) {
   const auto all = kinds();
   const auto at = std::find_if(all.begin(), all.end(), [&](const workload_kind* kind) { return kind->info.name == name; });
-  if (at == all.end()) return error{"workload '" + std::string(name) + "': not known; the workloads are " + known_names()};
+  if (at == all.end()) return failure{"workload '" + std::string(name) + "': not known; the workloads are " + known_names()};
   TAMIS_TRY(const option_values values, option_values::parse((*at)->info, options));
   return (*at)->make(values, seed_for(name, seed));
 }
@@ -86,7 +89,7 @@ std::size_t member_split::next_queries(workload& stream, std::span<std::uint64_t
 result<member_split> split_members(workload& stream, std::uint64_t n, std::uint64_t most_draws) {
   const std::string wanted = "members: " + std::to_string(n) + " wanted, but the workload ";
   if (const auto keys = stream.distinct_keys(); keys && n >= *keys) {
-    return error{wanted + "has " + std::to_string(*keys) + " keys, and at least one must be left for the queries"};
+    return failure{wanted + "has " + std::to_string(*keys) + " keys, and at least one must be left for the queries"};
   }
   std::vector<std::uint64_t> members;
   std::unordered_set<std::uint64_t> seen;
@@ -100,10 +103,10 @@ result<member_split> split_members(workload& stream, std::uint64_t n, std::uint6
       if (seen.insert(id).second) members.push_back(id);
     }
     if (members.size() == n) break;
-    if (got < ask) return error{wanted + "ended after " + std::to_string(members.size()) + " different keys"};
+    if (got < ask) return failure{wanted + "ended after " + std::to_string(members.size()) + " different keys"};
     if (drawn == most_draws) {
-      return error{wanted + "showed only " + std::to_string(members.size()) + " different keys in " + std::to_string(drawn) +
-                   " draws"};
+      return failure{wanted + "showed only " + std::to_string(members.size()) + " different keys in " + std::to_string(drawn) +
+                     " draws"};
     }
   }
   return member_split(std::move(members));

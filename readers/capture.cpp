@@ -38,7 +38,7 @@ class capture_input final : public input {
   status open() {
     // libpcap reads from a FILE: one that takes its bytes from our input.
     std::FILE* file = ::fopencookie(this, "r", {.read = read_bytes, .write = nullptr, .seek = nullptr, .close = nullptr});
-    if (file == nullptr) return error{std::string("cannot open: ") + std::strerror(errno)};
+    if (file == nullptr) return failure{std::string("cannot open: ") + std::strerror(errno)};
     std::setvbuf(file, nullptr, _IOFBF, std::size_t{1} << 16);
     char reason[PCAP_ERRBUF_SIZE] = "";
     pcap_t* opened = pcap_fopen_offline(file, reason);
@@ -50,8 +50,8 @@ class capture_input final : public input {
     const int link = pcap_datalink(opened);
     if (!is_known_link(link)) {
       const char* name = pcap_datalink_val_to_name(link);
-      return error{"a capture of link type " + std::to_string(link) + (name != nullptr ? std::string(" (") + name + ")" : "") +
-                   "; tamis reads " + std::string(known_links())};
+      return failure{"a capture of link type " + std::to_string(link) +
+                     (name != nullptr ? std::string(" (") + name + ")" : "") + "; tamis reads " + std::string(known_links())};
     }
     parser_.emplace(link);
     return {};
@@ -92,7 +92,7 @@ class capture_input final : public input {
     try {
       auto got = here.capture_->read({buffer, size});
       if (got) return static_cast<ssize_t>(*got);
-      here.inner_error_ = std::move(got).take_error();
+      here.inner_error_ = std::move(got).take_failure();
     } catch (...) {
       here.thrown_ = std::current_exception();
     }
@@ -106,7 +106,7 @@ class capture_input final : public input {
   status broken(const char* reason) {
     if (thrown_) std::rethrow_exception(thrown_);
     if (inner_error_) return *inner_error_;
-    return error{std::string("damaged capture, after ") + std::to_string(counts_.packets()) + " packets: " + reason};
+    return failure{std::string("damaged capture, after ") + std::to_string(counts_.packets()) + " packets: " + reason};
   }
 
   std::unique_ptr<input> capture_;
@@ -117,7 +117,7 @@ class capture_input final : public input {
   std::string text_;
   std::size_t given_ = 0;
   bool ended_ = false;
-  std::optional<error> inner_error_;
+  std::optional<failure> inner_error_;
   std::exception_ptr thrown_;
 };
 #else
@@ -125,7 +125,7 @@ class capture_input final : public input {
  public:
   capture_input(std::unique_ptr<input>, char, packet_counts&) {}
   result<std::size_t> read(std::span<char>) override {
-    return error{"is a capture of packets, and this tamis was built without libpcap"};
+    return failure{"is a capture of packets, and this tamis was built without libpcap"};
   }
 };
 #endif

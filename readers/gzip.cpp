@@ -26,7 +26,7 @@ class gzip_input final : public input {
     for (;;) {
       if (packed_.empty() && !output_waits_) {
         TAMIS_TRY(const bool more, packed_.refill());
-        if (!more && inside_) return error{"cut off: the gzip data ends in the middle"};
+        if (!more && inside_) return failure{"cut off: the gzip data ends in the middle"};
         if (!more) return std::size_t{0};
       }
       TAMIS_TRY(const std::size_t made, step(room));
@@ -54,7 +54,7 @@ class gzip_input final : public input {
       throw std::bad_alloc();
     } else if (answer != Z_OK && answer != Z_BUF_ERROR) {  // the latter: nothing to do without more input
       const std::string reason = stream_.msg != nullptr ? stream_.msg : "it needs a dictionary";
-      return error{"damaged: " + reason + (members_ == 0 ? " in the gzip data" : " after a whole gzip member")};
+      return failure{"damaged: " + reason + (members_ == 0 ? " in the gzip data" : " after a whole gzip member")};
     }
     return most - stream_.avail_out;
   }
@@ -70,7 +70,7 @@ class gzip_input final : public input {
  public:
   explicit gzip_input(std::unique_ptr<input>) {}
   result<std::size_t> read(std::span<char>) override {
-    return error{"is compressed with gzip, and this tamis was built without zlib"};
+    return failure{"is compressed with gzip, and this tamis was built without zlib"};
   }
 };
 #endif

@@ -48,7 +48,7 @@ result<std::optional<content>> content_of(std::string_view head, bool ended, boo
   for (const magic& m : magics) {
     if ((unpacked && m.means != content::capture) || !begins_like(head, m)) continue;
     if (head.size() >= m.bytes.size()) return std::optional(m.means);
-    if (ended && head.size() >= m.telling) return error{"cut off: it ends inside the first bytes of its format"};
+    if (ended && head.size() >= m.telling) return failure{"cut off: it ends inside the first bytes of its format"};
     open = true;
   }
   if (open && !ended) return std::optional<content>();

@@ -12,6 +12,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::readers {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint8_t icmp = 1, tcp = 6, udp = 17, dccp = 33, icmp6 = 58, sctp = 132, udplite = 136;

@@ -23,14 +23,14 @@ class zstd_input final : public input {
     for (;;) {
       if (packed_.empty() && !output_waits_) {
         TAMIS_TRY(const bool more, packed_.refill());
-        if (!more && inside_) return error{"cut off: the zstd data ends in the middle"};
+        if (!more && inside_) return failure{"cut off: the zstd data ends in the middle"};
         if (!more) return std::size_t{0};
       }
       const std::span<char> from = packed_.rest();
       ZSTD_inBuffer in{from.data(), from.size(), 0};
       ZSTD_outBuffer out{room.data(), room.size(), 0};
       const std::size_t answer = ZSTD_decompressStream(stream_.get(), &out, &in);
-      if (ZSTD_isError(answer) != 0) return error{std::string("damaged zstd data: ") + ZSTD_getErrorName(answer)};
+      if (ZSTD_isError(answer) != 0) return failure{std::string("damaged zstd data: ") + ZSTD_getErrorName(answer)};
       packed_.use(in.pos);
       inside_ = answer != 0;
       output_waits_ = inside_ && out.pos == out.size;
@@ -53,7 +53,7 @@ class zstd_input final : public input {
  public:
   explicit zstd_input(std::unique_ptr<input>) {}
   result<std::size_t> read(std::span<char>) override {
-    return error{"is compressed with zstd, and this tamis was built without libzstd"};
+    return failure{"is compressed with zstd, and this tamis was built without libzstd"};
   }
 };
 #endif

@@ -4,6 +4,9 @@
 #include "tamis/registry.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 // The hasher that the file was filled through: the caller's, if it is the right one, or the stored seed's.
@@ -11,16 +14,16 @@ result<hasher> hasher_for(const hash_identity& stored, const std::optional<hashe
   if (!given) return hasher::from(stored);
   const hash_identity mine = given->identity();
   if (mine.family != stored.family) {
-    return error{"it was filled through the " + std::string(to_string(stored.family)) + " hash, not the " +
-                 std::string(to_string(mine.family)) + " one"};
+    return failure{"it was filled through the " + std::string(to_string(stored.family)) + " hash, not the " +
+                   std::string(to_string(mine.family)) + " one"};
   }
-  if (mine != stored) return error{"it was filled through a hash with another seed"};
+  if (mine != stored) return failure{"it was filled through a hash with another seed"};
   return *given;
 }
 
 result<any_filter> prefixed(const std::string& path, result<any_filter> loaded) {
   if (loaded) return loaded;
-  return error{path + ": " + loaded.message()};
+  return failure{path + ": " + loaded.message()};
 }
 
 }  // namespace
@@ -41,9 +44,9 @@ insert_result any_model::insert(digest d) {
   return insert_many(std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
 }
 
-bool any_model::contains(digest d) const {
+bool any_model::may_contain(digest d) const {
   bool found = false;
-  contains_many(std::span(&d, 1), std::span(&found, 1));
+  may_contain_many(std::span(&d, 1), std::span(&found, 1));
   return found;
 }
 
@@ -55,9 +58,10 @@ std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
 
 status any_filter::may_merge(const any_filter& other) const {
   if (info().id != other.info().id) {
-    return error{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) + " filter cannot be merged"};
+    return failure{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) +
+                   " filter cannot be merged"};
   }
-  if (hash_.identity() != other.hash_.identity()) return error{"the two filters use different hash functions or seeds"};
+  if (hash_.identity() != other.hash_.identity()) return failure{"the two filters use different hash functions or seeds"};
   return {};
 }
 
@@ -95,8 +99,8 @@ result<any_filter> load(byte_source& source, const load_options& options) {
   TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
     TAMIS_TRY(const registry_entry* entry, known.find(header.kind));
     if (header.kind_version != entry->info->version) {
-      return error{"it holds version " + std::to_string(header.kind_version) + " of " + header.kind +
-                   ", this tamis reads version " + std::to_string(entry->info->version)};
+      return failure{"it holds version " + std::to_string(header.kind_version) + " of " + header.kind +
+                     ", this tamis reads version " + std::to_string(entry->info->version)};
     }
     TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
     TAMIS_TRY(model, entry->load(in));

@@ -46,7 +46,7 @@ result<cpu_level> chosen_cpu_level() {
     if (forced == to_string(level)) return level;
     names += (names.empty() ? "" : ", ") + std::string(to_string(level));
   }
-  return error{"TAMIS_CPU: level '" + std::string(forced) + "' is not available here (available: " + names + ")"};
+  return failure{"TAMIS_CPU: level '" + std::string(forced) + "' is not available here (available: " + names + ")"};
 }
 
 }  // namespace tamis

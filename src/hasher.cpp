@@ -9,6 +9,9 @@
 #include "tamis/detail/hash/siphash.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::string_view check_text = "tamis: which hash is this?";
@@ -58,21 +61,21 @@ hasher hasher::keyed(std::array<std::uint64_t, 2> secret) {
 result<hasher> hasher::parse(hash_family family, std::string_view seed) {
   if (family == hash_family::fast) {
     const auto word = seed.size() <= 16 ? hex_word(seed) : std::nullopt;
-    if (!word) return error{"seed '" + std::string(seed) + "': the fast hash takes up to 16 hexadecimal digits"};
+    if (!word) return failure{"seed '" + std::string(seed) + "': the fast hash takes up to 16 hexadecimal digits"};
     return fast(*word);
   }
   const auto first = seed.size() == 32 ? hex_word(seed.substr(0, 16)) : std::nullopt;
   const auto second = seed.size() == 32 ? hex_word(seed.substr(16)) : std::nullopt;
   // The seed itself stays out of the message: it is a secret, and messages end up in logs.
-  if (!first || !second) return error{"seed: the keyed hash takes a secret of exactly 32 hexadecimal digits"};
+  if (!first || !second) return failure{"seed: the keyed hash takes a secret of exactly 32 hexadecimal digits"};
   // SipHash reads its key as two little-endian words.
   return keyed({__builtin_bswap64(*first), __builtin_bswap64(*second)});
 }
 
 result<hasher> hasher::from(const hash_identity& identity) {
-  if (identity.family != hash_family::fast) return error{"the keyed hash needs its secret, which is not stored"};
+  if (identity.family != hash_family::fast) return failure{"the keyed hash needs its secret, which is not stored"};
   hasher made = fast(identity.seed);
-  if (made.identity() != identity) return error{"the hash check value does not belong to the stored seed"};
+  if (made.identity() != identity) return failure{"the hash check value does not belong to the stored seed"};
   return made;
 }
 

@@ -28,10 +28,10 @@ status check_options(const filter_info& info, const filter_params& params) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       std::string message = "option '" + name + "': unknown, filter ";
       message.append(info.id).append(known.empty() ? " has no options" : " has: ").append(joined(known));
-      return error{message};
+      return failure{message};
     }
     const auto same = [&name](const auto& other) { return other.first == name; };
-    if (std::any_of(params.options.begin(), option, same)) return error{"option '" + name + "': given twice"};
+    if (std::any_of(params.options.begin(), option, same)) return failure{"option '" + name + "': given twice"};
   }
   return {};
 }
@@ -47,15 +47,15 @@ const std::string* find_option(const filter_params& params, std::string_view nam
 
 status check_params(const filter_info& info, const filter_params& params) {
   if (params.capacity == 0 || params.capacity > largest_capacity) {
-    return error{"capacity " + std::to_string(params.capacity) + ": must be 1 to " + std::to_string(largest_capacity)};
+    return failure{"capacity " + std::to_string(params.capacity) + ": must be 1 to " + std::to_string(largest_capacity)};
   }
-  if (params.fpr && params.bits_per_key) return error{"fpr and bits per key: give one of them, not both"};
-  if (!params.fpr && !params.bits_per_key) return error{"fpr or bits per key: one of them is needed"};
+  if (params.fpr && params.bits_per_key) return failure{"fpr and bits per key: give one of them, not both"};
+  if (!params.fpr && !params.bits_per_key) return failure{"fpr or bits per key: one of them is needed"};
   if (params.fpr && !(*params.fpr > 0.0 && *params.fpr < 1.0)) {
-    return error{"fpr " + shown(*params.fpr) + ": must be above 0 and below 1"};
+    return failure{"fpr " + shown(*params.fpr) + ": must be above 0 and below 1"};
   }
   if (params.bits_per_key && !(*params.bits_per_key > 0.0 && *params.bits_per_key <= 4096.0)) {
-    return error{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096"};
+    return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096"};
   }
   return check_options(info, params);
 }
@@ -67,8 +67,8 @@ result<std::uint64_t> number_option(const filter_params& params, std::string_vie
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (failed != std::errc() || end != text->data() + text->size() || value < least || value > most) {
-    return error{"option " + std::string(name) + "=" + *text + ": must be a whole number from " + std::to_string(least) +
-                 " to " + std::to_string(most)};
+    return failure{"option " + std::string(name) + "=" + *text + ": must be a whole number from " + std::to_string(least) +
+                   " to " + std::to_string(most)};
   }
   return value;
 }
@@ -78,7 +78,7 @@ result<std::string> choice_option(const filter_params& params, std::string_view 
   const std::string* text = find_option(params, name);
   if (text == nullptr) return std::string(fallback);
   if (std::find(allowed.begin(), allowed.end(), *text) == allowed.end()) {
-    return error{"option " + std::string(name) + "=" + *text + ": must be one of " + joined(allowed)};
+    return failure{"option " + std::string(name) + "=" + *text + ": must be one of " + joined(allowed)};
   }
   return *text;
 }

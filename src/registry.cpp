@@ -76,7 +76,7 @@ result<registry> registry::builtin(cpu_level level) {
   for (const cpu_level available : available_cpu_levels()) {
     if (available == level) return assemble(level);
   }
-  return error{"CPU level " + std::string(to_string(level)) + ": not available here"};
+  return failure{"CPU level " + std::string(to_string(level)) + ": not available here"};
 }
 
 void registry::add(const registry_entry& entry) {
@@ -90,7 +90,7 @@ result<const registry_entry*> registry::find(std::string_view id) const {
     if (entry.info->id == id) return &entry;
     ids += (ids.empty() ? "" : ", ") + std::string(entry.info->id);
   }
-  return error{"filter '" + std::string(id) + "': unknown, there are: " + ids};
+  return failure{"filter '" + std::string(id) + "': unknown, there are: " + ids};
 }
 
 }  // namespace tamis

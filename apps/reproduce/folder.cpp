@@ -22,6 +22,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

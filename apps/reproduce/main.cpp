@@ -150,7 +150,7 @@ class reproduction {
   // The page is whole after every experiment: whoever stops here has what there is.
   void completed(const job& j) {
     try {
-      if (!j.failed.empty()) throw failure(j.failed);
+      if (!j.failed.empty()) throw command_failure(j.failed);
       add(judge(j));
     } catch (const std::exception& error) {
       failed_.push_back({j.of->name, error.what()});

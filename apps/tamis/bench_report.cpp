@@ -8,6 +8,9 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 using lab::bench_row;

@@ -11,6 +11,9 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 struct create_flags {

@@ -12,6 +12,9 @@
 #include "interrupt.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 int open_as_it_is(const std::string& path) {

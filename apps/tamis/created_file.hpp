@@ -38,7 +38,7 @@ class created_file final : public byte_sink {
   std::string path_;
   // One of these, once it is open.
   std::optional<output> stdout_;
-  std::optional<file_replacement> replacement_;
+  std::optional<detail::file_replacement> replacement_;
   int stream_ = -1;
 };
 

@@ -43,7 +43,7 @@ class digest_store final : public slow_side {
   }
 
  private:
-  std::uint64_t bucket(digest d) const { return multiply_wide(d.high, start_.size() - 1).high; }
+  std::uint64_t bucket(digest d) const { return detail::multiply_wide(d.high, start_.size() - 1).high; }
 
   // One digest per bucket on average: a scan is shorter than a search.
   std::uint64_t lower_bound(digest d) const {

@@ -11,20 +11,22 @@
 
 namespace tamis::cli {
 
-struct failure : std::runtime_error {
+struct command_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[noreturn]] inline void fail(const std::string& thing, const std::string& reason) { throw failure(thing + ": " + reason); }
+[[noreturn]] inline void fail(const std::string& thing, const std::string& reason) {
+  throw command_failure(thing + ": " + reason);
+}
 
 // The value, or the library's message, which names the thing already ...
 template <class T>
 T must(result<T> answer) {
-  if (!answer) throw failure(answer.message());
+  if (!answer) throw command_failure(answer.message());
   return *std::move(answer);
 }
 inline void must(const status& answer) {
-  if (!answer) throw failure(answer.message());
+  if (!answer) throw command_failure(answer.message());
 }
 
 // ... or does not yet.

@@ -12,6 +12,9 @@
 #include "tamis/registry.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 // As tamis::load_file, but which hasher is right is decided when the header is known, and a signal stops it.
@@ -26,8 +29,8 @@ filter_file read_filter(const std::string& path, HasherFor hasher_for) {
   must(path, read_frame(source, [&](const frame_header& header, reader& in) -> status {
          TAMIS_TRY(const registry_entry* entry, registry::builtin().find(header.kind));
          if (header.kind_version != entry->info->version) {
-           return error{fmt::format("it holds version {} of {}, this tamis reads version {}", header.kind_version, header.kind,
-                                    entry->info->version)};
+           return failure{fmt::format("it holds version {} of {}, this tamis reads version {}", header.kind_version,
+                                      header.kind, entry->info->version)};
          }
          identity = header.hash;
          TAMIS_TRY(hash, hasher_for(header.hash));

@@ -63,7 +63,7 @@ result<hasher> seed_flag::make(hash_family family) const {
   if (family == hash_family::fast || !text.empty()) return hasher::parse(family, text);
   const char* secret = std::getenv("TAMIS_SEED");
   if (secret == nullptr || *secret == '\0') {
-    return error{"the keyed hash needs its secret, 32 hexadecimal digits: in the environment variable TAMIS_SEED, or --seed"};
+    return failure{"the keyed hash needs its secret, 32 hexadecimal digits: in the environment variable TAMIS_SEED, or --seed"};
   }
   return hasher::parse(family, secret);
 }
@@ -71,7 +71,7 @@ result<hasher> seed_flag::make(hash_family family) const {
 result<hasher> seed_flag::matching(const hash_identity& stored) const {
   if (stored.family == hash_family::fast && text.empty()) return hasher::from(stored);
   TAMIS_TRY(const hasher mine, make(stored.family));
-  if (mine.identity() != stored) return error{"it was filled through the hash of another seed than the one given"};
+  if (mine.identity() != stored) return failure{"it was filled through the hash of another seed than the one given"};
   return mine;
 }
 

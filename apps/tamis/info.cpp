@@ -10,6 +10,9 @@
 #include "terminal.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 struct info_flags {

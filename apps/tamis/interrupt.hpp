@@ -3,7 +3,7 @@
 // Ctrl-C and its kin. The first signal only raises a flag; loops look at it and unwind, so that temporary files go and the old
 // file stays. A second signal ends the program at once.
 
-#include "tamis/detail/io/stream.hpp"
+#include "tamis/stream.hpp"
 
 namespace tamis::cli {
 

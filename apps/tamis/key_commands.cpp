@@ -84,7 +84,7 @@ void run_check(check_command& given) {
   bool answers[keys_per_batch];
   const tally maybe = pass_keys(filter, keys, progress("checking", keys.bytes_total(), !(print && is_terminal(STDOUT_FILENO))),
                                 [&](const auto& batch, auto digests) {
-                                  filter.contains_many(digests, answers);
+                                  filter.may_contain_many(digests, answers);
                                   for (std::size_t i = 0; i < batch.size() && print; ++i) {
                                     if (answers[i] == given.absent) continue;
                                     out.write(batch[i]);

@@ -15,6 +15,9 @@
 #include "terminal.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t first_buffer_bytes = std::size_t{1} << 20;
@@ -38,7 +41,7 @@ class raw_bytes final : public readers::input {
       wait_for_input(descriptor_);
       got = ::read(descriptor_, room.data(), room.size());
     } while (got < 0 && errno == EINTR);
-    if (got < 0) return error{std::string("cannot read: ") + std::strerror(errno)};
+    if (got < 0) return failure{std::string("cannot read: ") + std::strerror(errno)};
     ended_ = got == 0;
     done_ += static_cast<std::uint64_t>(got);
     return static_cast<std::size_t>(got);

@@ -105,7 +105,7 @@ void contestant::look_up(std::span<const digest> queries, const slow_side& store
   const std::size_t most = filter_->can().adapt ? adaptive_step : step;
   for (std::size_t first = 0; first < queries.size();) {
     const std::size_t last = std::min(first + most, queries.size());
-    filter_->contains_many(queries.subspan(first, last - first), {answers_.get() + first, last - first});
+    filter_->may_contain_many(queries.subspan(first, last - first), {answers_.get() + first, last - first});
     first = consult_store(queries, first, last, store);
   }
 }

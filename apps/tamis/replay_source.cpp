@@ -13,6 +13,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::cli {
+
+using namespace detail;
+
 namespace {
 
 // Filters take turns with this many queries each: so many that a turn is long against refilling the caches after the others.

@@ -31,6 +31,9 @@
 #endif
 
 namespace tamis::benchmarks {
+
+using namespace detail;
+
 namespace {
 
 struct settings {
@@ -73,7 +76,7 @@ std::size_t count_many(const auto& filter, std::span<const digest> asked) {
   std::size_t yes = 0;
   for (std::size_t first = 0; first < asked.size(); first += out.size()) {
     const auto chunk = asked.subspan(first, std::min(out.size(), asked.size() - first));
-    contains_many(filter, chunk, std::span<bool>(out));
+    may_contain_many(filter, chunk, std::span<bool>(out));
     yes += static_cast<std::size_t>(std::count(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(chunk.size()), true));
   }
   return yes;
@@ -82,7 +85,7 @@ template <class Filter>
 TAMIS_NOINLINE std::size_t count_single(const Filter& filter, std::span<const digest> asked) {
   std::size_t yes = 0;
   for (const digest d : asked) {
-    const bool answer = filter.contains(d);
+    const bool answer = filter.may_contain(d);
     lab::use_alone(answer);
     yes += answer;
   }
@@ -123,8 +126,8 @@ std::shared_ptr<const Filter> filled(const world& w, double adapted, option_list
     random_source random(7);
     for (double i = 0; i < adapted * static_cast<double>(w.slots); ++i) {
       const digest d{random(), random()};
-      if (!filter->contains(d)) continue;
-      if (filter->adapt(d, w.remote) != adapt_result::fixed || filter->contains(d)) fail("a wrong answer was not fixed");
+      if (!filter->may_contain(d)) continue;
+      if (filter->adapt(d, w.remote) != adapt_result::fixed || filter->may_contain(d)) fail("a wrong answer was not fixed");
     }
   }
   if (count_single(*filter, w.members) != w.members.size()) fail("a member was lost");

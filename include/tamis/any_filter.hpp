@@ -31,16 +31,16 @@ class any_model {
 
   // One key: as a batch of one if a model has nothing better. A batch of one costs twice as much as a call for one.
   virtual insert_result insert(digest d);
-  virtual bool contains(digest d) const;
+  virtual bool may_contain(digest d) const;
   virtual std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) = 0;
-  virtual void contains_many(std::span<const digest> digests, std::span<bool> out) const = 0;
+  virtual void may_contain_many(std::span<const digest> digests, std::span<bool> out) const = 0;
   virtual std::uint64_t keys() const = 0;
   virtual std::uint64_t capacity() const = 0;
   virtual double expected_fpr() const = 0;
   virtual memory_bits bits() const = 0;
   virtual option_list settings() const = 0;
   virtual std::unique_ptr<any_model> clone() const = 0;
-  virtual void save(writer& out) const = 0;
+  virtual void save(detail::writer& out) const = 0;
 
   // For filters whose updates can use what is stored (see concepts.hpp); the others ignore it.
   virtual insert_result insert(digest d, const remote_ref& stored) = 0;
@@ -78,7 +78,7 @@ class any_filter {
   const hasher& hash() const { return hash_; }
 
   insert_result insert(digest d) { return model_->insert(d); }
-  bool contains(digest d) const { return model_->contains(d); }
+  bool may_contain(digest d) const { return model_->may_contain(d); }
   erase_result erase(digest d) { return model_->erase(d); }  // Requires: can().erase
   // The same where a remote is at hand. A telescoping filter that has adapted may need it to make room.
   insert_result insert(digest d, const remote_ref& stored) { return model_->insert(d, stored); }
@@ -96,8 +96,8 @@ class any_filter {
     return insert(hash_(key));
   }
   template <class Key>
-  bool contains(const Key& key) const requires(!std::same_as<Key, digest>) {
-    return contains(hash_(key));
+  bool may_contain(const Key& key) const requires(!std::same_as<Key, digest>) {
+    return may_contain(hash_(key));
   }
   template <class Key>
   erase_result erase(const Key& key) requires(!std::same_as<Key, digest>) {
@@ -112,7 +112,7 @@ class any_filter {
   std::size_t insert_many(std::span<const digest> digests, std::span<bool> out = {}) {
     return model_->insert_many(digests, out);
   }
-  void contains_many(std::span<const digest> digests, std::span<bool> out) const { model_->contains_many(digests, out); }
+  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const { model_->may_contain_many(digests, out); }
   std::size_t erase_many(std::span<const digest> digests, std::span<bool> out = {}) { return model_->erase_many(digests, out); }
 
   // Everything in `other` is in this one afterwards. An error, and no change, if kind, hash, seed or shape differ.

@@ -9,7 +9,7 @@
 //                         and for AVX-512, if one word of the digest is enough: view.locate(u64x8) → probes of eight
 //                         keys, view.test(probes) → a bit for each, view.eights_pay() → is the table near enough to do without
 //                         prefetching? If it is not, one key at a time keeps more of the memory busy
-//   prefetch(digest)      for filters without views: asks for what contains() reads first
+//   prefetch(digest)      for filters without views: asks for what may_contain() reads first
 //   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() or erase() touches, if that is more
 //   insert_asks_ahead     true: insert() asks for its memory by itself, and does not wait for it
@@ -28,7 +28,7 @@
 #include "tamis/digest.hpp"
 #include "tamis/hasher.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Keys under way at once: enough to cover a memory access, few enough for the line-fill buffers and the first-level cache.
 inline constexpr std::size_t batch_group = 32;
@@ -38,7 +38,7 @@ inline constexpr std::size_t batch_group = 32;
 inline constexpr std::size_t keys_ahead = 3 * batch_group;
 
 // Sees any filter as a view: the probe is the digest.
-template <filter F>
+template <filter_type F>
 struct plain_view {
   const F& f;
 
@@ -46,10 +46,8 @@ struct plain_view {
   TAMIS_INLINE void prefetch(digest d) const {
     if constexpr (requires { f.prefetch(d); }) f.prefetch(d);
   }
-  TAMIS_INLINE bool test(digest d) const { return f.contains(d); }
+  TAMIS_INLINE bool test(digest d) const { return f.may_contain(d); }
 };
-
-namespace detail {
 
 // What is asked for, as digests or as the first words of eight of them. prefetch_group(i) is for batch_group keys from i on.
 struct digest_source {
@@ -60,7 +58,7 @@ struct digest_source {
     prefetch_read(digests.data(), i * sizeof(digest), batch_group * sizeof(digest));
   }
 #if TAMIS_HAS_AVX512
-  TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::first_words(digests.data() + i); }
+  TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::detail::first_words(digests.data() + i); }
 #endif
 };
 // Of the family `fast`; a copy, so that the compiler knows that nobody changes it.
@@ -74,7 +72,7 @@ struct key_source {
     prefetch_read(keys.data(), i * sizeof(Key), batch_group * sizeof(Key));
   }
 #if TAMIS_HAS_AVX512
-  TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::first_words(hash, keys.data() + i); }
+  TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::detail::first_words(hash, keys.data() + i); }
 #endif
 };
 
@@ -131,8 +129,8 @@ TAMIS_INLINE void probe_eights(const View view, std::size_t size, const Keys& ke
 
 #endif
 
-template <filter F, class Keys>
-void contains_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
+template <filter_type F, class Keys>
+void may_contain_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
   const auto use = [&](const auto& view) {
 #if TAMIS_HAS_AVX512
     if constexpr (requires { view.test(view.locate(u64x8())); }) {
@@ -149,13 +147,13 @@ void contains_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
 }
 
 // Keys become digests before they are looked for.
-template <filter F, class Key>
-TAMIS_NOINLINE void contains_hashed(const F& f, const hasher& hash, std::span<const Key> keys, bool* out) {
+template <filter_type F, class Key>
+TAMIS_NOINLINE void may_contain_hashed(const F& f, const hasher& hash, std::span<const Key> keys, bool* out) {
   std::array<digest, 8 * batch_group> digests;
   for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
     const std::size_t count = std::min(digests.size(), keys.size() - first);
     for (std::size_t i = 0; i < count; ++i) digests[i] = hash(keys[first + i]);
-    contains_all(f, count, digest_source{std::span<const digest>(digests).first(count)}, out + first);
+    may_contain_all(f, count, digest_source{std::span<const digest>(digests).first(count)}, out + first);
   }
 }
 
@@ -169,7 +167,7 @@ TAMIS_INLINE void prefetch_for_update(const F& f, digest d) {
 }
 
 // Calls update(i) for every i in order; what it will touch for digests[i] is asked for batch_group digests ahead.
-template <filter F, class Update>
+template <filter_type F, class Update>
 TAMIS_INLINE void update_all(const F& f, std::span<const digest> digests, Update update) {
   for (std::size_t i = 0; i < std::min(batch_group, digests.size()); ++i) prefetch_for_update(f, digests[i]);
   for (std::size_t i = 0; i < digests.size(); ++i) {
@@ -196,28 +194,30 @@ TAMIS_INLINE void update_probes(const View& view, std::span<const digest> digest
   }
 }
 
-}  // namespace detail
+}  // namespace tamis::detail::inline TAMIS_LEVEL
 
-// out[i] = f.contains(digests[i]).  Requires: out is as long as digests.
-template <filter F>
-void contains_many(const F& f, std::span<const digest> digests, std::span<bool> out) {
+namespace tamis::inline TAMIS_LEVEL {
+
+// out[i] = f.may_contain(digests[i]).  Requires: out is as long as digests.
+template <filter_type F>
+void may_contain_many(const F& f, std::span<const digest> digests, std::span<bool> out) {
   assert(out.size() >= digests.size());
-  detail::contains_all(f, digests.size(), detail::digest_source{digests}, out.data());
+  detail::may_contain_all(f, digests.size(), detail::digest_source{digests}, out.data());
 }
 
 // The same for keys. Integers are hashed on the way, and now and then twice: that costs little. Others become digests first.
-template <filter F, class Key>
-void contains_many(const F& f, const hasher& hash, std::span<const Key> keys, std::span<bool> out) {
+template <filter_type F, class Key>
+void may_contain_many(const F& f, const hasher& hash, std::span<const Key> keys, std::span<bool> out) {
   assert(out.size() >= keys.size());
   if constexpr (integer_key<Key>) {
     if (hash.family() == hash_family::fast)
-      return detail::contains_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
+      return detail::may_contain_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
   }
-  detail::contains_hashed(f, hash, keys, out.data());
+  detail::may_contain_hashed(f, hash, keys, out.data());
 }
 
 // Inserts in order and says how many went in; `out`, if not empty, says which.
-template <filter F>
+template <filter_type F>
 std::size_t insert_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
   assert(out.empty() || out.size() >= digests.size());
   std::size_t inserted = 0;

@@ -4,7 +4,7 @@
 // has the capability, and everything outside (registry, command line, tests, benchmark) follows from these concepts.
 //
 // Contracts, for every filter:
-//   contains  true for every digest that was inserted and not erased since; changes nothing; safe for many readers at once
+//   may_contain  true for every digest that was inserted and not erased since; changes nothing; safe for many readers at once
 //   insert    `inserted`, or `full` with nothing changed
 //   erase     the caller promises that the key is in; one copy goes, every other key stays; `absent` if it certainly is not in
 //   count     at least the number of copies that are in
@@ -33,11 +33,11 @@ enum class erase_result { erased, absent };
 enum class adapt_result { fixed, unfixable, is_member, not_positive };
 
 template <class F>
-concept filter = std::movable<F> && requires(F f, const F c, const filter_params& params, digest d) {
+concept filter_type = std::movable<F> && requires(F f, const F c, const filter_params& params, digest d) {
   { F::info } -> std::convertible_to<const filter_info&>;
   { F::create(params) } -> std::same_as<result<F>>;
   { f.insert(d) } -> std::same_as<insert_result>;
-  { c.contains(d) } -> std::same_as<bool>;
+  { c.may_contain(d) } -> std::same_as<bool>;
   { c.keys() } -> std::same_as<std::uint64_t>;
   { c.capacity() } -> std::same_as<std::uint64_t>;
   { c.expected_fpr() } -> std::same_as<double>;
@@ -46,7 +46,7 @@ concept filter = std::movable<F> && requires(F f, const F c, const filter_params
 };
 
 template <class F>
-concept erasable = filter<F> && requires(F f, digest d) {
+concept erasable = filter_type<F> && requires(F f, digest d) {
   { f.erase(d) } -> std::same_as<erase_result>;
 };
 
@@ -54,7 +54,7 @@ concept erasable = filter<F> && requires(F f, digest d) {
 // of the filter; whether it already holds a digest that is being inserted, or still holds one that is being erased, is left
 // open.
 template <class F>
-concept insertable_with_remote = filter<F> && requires(F f, digest d, remote_ref stored) {
+concept insertable_with_remote = filter_type<F> && requires(F f, digest d, remote_ref stored) {
   { f.insert(d, stored) } -> std::same_as<insert_result>;
 };
 template <class F>
@@ -63,19 +63,19 @@ concept erasable_with_remote = erasable<F> && requires(F f, digest d, remote_ref
 };
 
 template <class F>
-concept counting = filter<F> && requires(const F c, digest d) {
+concept counting = filter_type<F> && requires(const F c, digest d) {
   { c.count(d) } -> std::same_as<std::uint64_t>;
 };
 
 // Adapts by asking a remote for the digests that are really stored, ...
 template <class F>
-concept adaptive_with_remote = filter<F> && requires(F f, digest d, remote_ref stored) {
+concept adaptive_with_remote = filter_type<F> && requires(F f, digest d, remote_ref stored) {
   { f.adapt(d, stored) } -> std::same_as<adapt_result>;
 };
 
 // ... or out of slow memory of its own (a mirror, shadows).
 template <class F>
-concept adaptive_alone = filter<F> && requires(F f, digest d) {
+concept adaptive_alone = filter_type<F> && requires(F f, digest d) {
   { f.adapt(d) } -> std::same_as<adapt_result>;
 };
 
@@ -83,24 +83,24 @@ template <class F>
 concept adaptive = adaptive_with_remote<F> || adaptive_alone<F>;
 
 template <class F>
-concept expandable = filter<F> && requires(F f) {
+concept expandable = filter_type<F> && requires(F f) {
   { f.expand() } -> std::same_as<status>;
 };
 
 // After a true positive, the entry that answered for the key can be made as good as a new one.  Requires: the key is in.
 template <class F>
-concept rejuvenating = filter<F> && requires(F f, digest d) {
+concept rejuvenating = filter_type<F> && requires(F f, digest d) {
   f.rejuvenate(d);
 };
 
 template <class F>
-concept mergeable = filter<F> && requires(F f, const F other) {
+concept mergeable = filter_type<F> && requires(F f, const F other) {
   { f.merge(other) } -> std::same_as<status>;
 };
 
 // Merges better, or at all, with a remote at hand that holds all keys of both.
 template <class F>
-concept mergeable_with_remote = filter<F> && requires(F f, const F other, remote_ref stored) {
+concept mergeable_with_remote = filter_type<F> && requires(F f, const F other, remote_ref stored) {
   { f.merge(other, stored) } -> std::same_as<status>;
 };
 
@@ -113,7 +113,7 @@ struct capabilities {
   bool rejuvenate = false;
 };
 
-template <filter F>
+template <filter_type F>
 constexpr capabilities capabilities_of() {
   return {erasable<F>, counting<F>, adaptive<F>, expandable<F>, mergeable<F>, rejuvenating<F>};
 }

@@ -22,7 +22,7 @@ struct digest {
   TAMIS_INLINE constexpr std::uint64_t bits(unsigned first, unsigned width) const {
     assert(width <= 64 && first + width <= 128);
     if (width == 0) return 0;
-    const uint128 whole = (static_cast<uint128>(high) << 64) | low;
+    const detail::uint128 whole = (static_cast<detail::uint128>(high) << 64) | low;
     return static_cast<std::uint64_t>(whole << first >> 64) >> (64 - width);
   }
 };

@@ -89,7 +89,7 @@ class hasher {
     std::uint64_t low;
   };
   TAMIS_INLINE static constexpr unmixed fast_word(std::uint64_t word, std::uint64_t bitflip) {
-    const auto [upper, low] = multiply_wide(word ^ bitflip, first_factor);
+    const auto [upper, low] = detail::multiply_wide(word ^ bitflip, first_factor);
     const std::uint64_t middle = upper + (low << 1);
     std::uint64_t high = middle ^ middle >> 37;
     high *= second_factor;

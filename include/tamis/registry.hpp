@@ -4,7 +4,7 @@
 // command line, the conformance tests, the benchmark and the saved format. A program may add filters of its own:
 //
 //   tamis::registry mine = tamis::registry::builtin();
-//   mine.add(tamis::entry_of<my_filter>());            // detail/any/model.hpp
+//   mine.add(tamis::detail::entry_of<my_filter>());            // detail/any/model.hpp
 
 #include <memory>
 #include <string_view>
@@ -19,7 +19,7 @@ struct registry_entry {
   const filter_info* info;
   capabilities can;
   result<std::unique_ptr<any_model>> (*create)(const filter_params&);
-  result<std::unique_ptr<any_model>> (*load)(reader&);
+  result<std::unique_ptr<any_model>> (*load)(detail::reader&);
 };
 
 class registry {

@@ -11,7 +11,7 @@
 
 namespace tamis {
 
-struct error {
+struct failure {
   std::string message;
 };
 
@@ -22,7 +22,7 @@ class [[nodiscard]] result {
   using value_type = T;
 
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  result(error e) : state_(std::in_place_index<1>, std::move(e)) {}      // NOLINT(google-explicit-constructor)
+  result(failure e) : state_(std::in_place_index<1>, std::move(e)) {}    // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -41,28 +41,28 @@ class [[nodiscard]] result {
 
   // Requires: !ok().
   const std::string& message() const { return std::get_if<1>(&state_)->message; }
-  error take_error() && { return std::move(*std::get_if<1>(&state_)); }
+  failure take_failure() && { return std::move(*std::get_if<1>(&state_)); }
 
  private:
   void check() const {
     if (!ok()) throw std::runtime_error(message());
   }
 
-  std::variant<T, error> state_;
+  std::variant<T, failure> state_;
 };
 
 // Success or an error.
 class [[nodiscard]] status {
  public:
   status() = default;
-  status(error e) : error_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
+  status(failure e) : error_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }
 
   // Requires: !ok().
   const std::string& message() const { return error_->message; }
-  error take_error() && { return std::move(*error_); }
+  failure take_failure() && { return std::move(*error_); }
 
   // Throws std::runtime_error with the message if this is an error.
   void value() const {
@@ -70,7 +70,7 @@ class [[nodiscard]] status {
   }
 
  private:
-  std::optional<error> error_;
+  std::optional<failure> error_;
 };
 
 }  // namespace tamis
@@ -79,15 +79,15 @@ class [[nodiscard]] status {
 #define TAMIS_JOIN(a, b) TAMIS_JOIN_(a, b)
 
 // TAMIS_TRY(auto x, expression): x becomes the value, or the function returns the error.
-#define TAMIS_TRY(declaration, ...)                                  \
-  auto TAMIS_JOIN(tamis_try_, __LINE__) = (__VA_ARGS__);             \
-  if (!TAMIS_JOIN(tamis_try_, __LINE__)) {                           \
-    return std::move(TAMIS_JOIN(tamis_try_, __LINE__)).take_error(); \
-  }                                                                  \
+#define TAMIS_TRY(declaration, ...)                                    \
+  auto TAMIS_JOIN(tamis_try_, __LINE__) = (__VA_ARGS__);               \
+  if (!TAMIS_JOIN(tamis_try_, __LINE__)) {                             \
+    return std::move(TAMIS_JOIN(tamis_try_, __LINE__)).take_failure(); \
+  }                                                                    \
   declaration = *std::move(TAMIS_JOIN(tamis_try_, __LINE__))
 
 // TAMIS_CHECK(expression): goes on if the status is fine, or the function returns its error.
-#define TAMIS_CHECK(...)                                                                               \
-  do {                                                                                                 \
-    if (auto tamis_check_ = (__VA_ARGS__); !tamis_check_) return std::move(tamis_check_).take_error(); \
+#define TAMIS_CHECK(...)                                                                                 \
+  do {                                                                                                   \
+    if (auto tamis_check_ = (__VA_ARGS__); !tamis_check_) return std::move(tamis_check_).take_failure(); \
   } while (false)

@@ -108,7 +108,7 @@ class adviser {
       high = wanted;
       for (unsigned tries = 0; !keeps(best); ++tries) {
         if (tries == 8)
-          return error{"cannot keep the rate: " + std::to_string(missed) + " at a first-time rate of the wanted one"};
+          return failure{"cannot keep the rate: " + std::to_string(missed) + " at a first-time rate of the wanted one"};
         high = low;
         low /= tries < 4 ? 2 : 16;
         best = at(low);

@@ -39,7 +39,7 @@ class query_sample {
 
  private:
   // Other bits than a filter takes, mixed: the sample's digests must be as random as all.
-  static std::uint64_t sampling_hash(digest d) { return mix64(mix64(d.low ^ 0x9ddfea08eb382d69u) + d.high); }
+  static std::uint64_t sampling_hash(digest d) { return detail::mix64(detail::mix64(d.low ^ 0x9ddfea08eb382d69u) + d.high); }
   std::uint64_t mask() const { return (std::uint64_t{1} << shift_) - 1; }
   std::vector<std::uint64_t> counts() const;  // of the sampled keys
 

@@ -7,6 +7,9 @@
 #include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t most_created = std::uint64_t{1} << 20;  // keys of a filter that is made only to see its size
@@ -96,7 +99,7 @@ class one_trial {
       in = filter_->insert_many(members, {});
     }
     if (in < members.size())
-      return error{"full after " + std::to_string(in) + " of " + std::to_string(members.size()) + " keys"};
+      return failure{"full after " + std::to_string(in) + " of " + std::to_string(members.size()) + " keys"};
     if (round != 0) return {};
     // What filling and growing made of the memory, applied to the size of the whole filter.
     const memory_bits full = filter_->bits();
@@ -107,7 +110,7 @@ class one_trial {
     got_.mean_fast_bits =
         expands_ ? static_cast<double>(got_.at_start.fast) * mean_ratio_ : static_cast<double>(got_.at_end.fast);
     got_.first_rate = filter_->expected_fpr();
-    if (got_.first_rate > useless_rate) return error{"would be wrong about more than every second new key"};
+    if (got_.first_rate > useless_rate) return failure{"would be wrong about more than every second new key"};
     return {};
   }
 
@@ -141,7 +144,7 @@ class one_trial {
     const double start = processor_ns();
     for (std::size_t first = 0; first < queries.size();) {
       const std::size_t count = std::min(step, queries.size() - first);
-      filter_->contains_many(std::span(queries).subspan(first, count), std::span(answers).first(count));
+      filter_->may_contain_many(std::span(queries).subspan(first, count), std::span(answers).first(count));
       std::size_t done = 0;
       while (done < count) {
         const std::size_t i = done++;

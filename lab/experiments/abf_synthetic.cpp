@@ -16,6 +16,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr unsigned repeats = 10;  // t

@@ -12,6 +12,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::string_view synthetic_name = "pareto-";  // and alpha
@@ -36,7 +39,7 @@ class file_bytes final : public readers::input {
   explicit file_bytes(const std::string& path) : file_(path, std::ios::binary) {}
 
   result<std::size_t> read(std::span<char> room) override {
-    if (!file_.is_open() || file_.bad()) return error{"cannot be read"};
+    if (!file_.is_open() || file_.bad()) return failure{"cannot be read"};
     file_.read(room.data(), static_cast<std::streamsize>(room.size()));
     return static_cast<std::size_t>(file_.gcount());
   }
@@ -53,7 +56,7 @@ status for_each_line(const std::string& path, Use use) {
   std::string begun;  // a line whose end has not been read yet
   while (true) {
     const result<std::size_t> got = keys.read(room);
-    if (!got) return error{path + ": " + got.message()};
+    if (!got) return failure{path + ": " + got.message()};
     if (*got == 0) break;
     std::string_view left(room.data(), *got);
     for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
@@ -77,8 +80,8 @@ result<trace> from_log(const std::string& path, std::uint64_t seed) {
     made.packets.push_back(place->second);
   }));
   if (made.flows.size() < fewest_flows) {
-    return error{path + ": has " + std::to_string(made.flows.size()) +
-                 " different keys, too few for an experiment: " + std::to_string(fewest_flows) + " are needed"};
+    return failure{path + ": has " + std::to_string(made.flows.size()) +
+                   " different keys, too few for an experiment: " + std::to_string(fewest_flows) + " are needed"};
   }
   return made;
 }

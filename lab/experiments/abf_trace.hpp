@@ -31,6 +31,6 @@ struct trace_sample {
   std::vector<digest> queries;
 };
 // Requires: members < flows.
-trace_sample sample_flows(const trace& from, std::uint64_t members, random_source random);
+trace_sample sample_flows(const trace& from, std::uint64_t members, detail::random_source random);
 
 }  // namespace tamis::lab

@@ -11,6 +11,9 @@
 #include "lab/experiments/abf_trace.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr unsigned set_counts[] = {2, 4, 8};

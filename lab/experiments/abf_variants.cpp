@@ -6,6 +6,9 @@
 #include "lab/experiments/abf_trace.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 struct variant {

@@ -15,6 +15,9 @@
 #include "tamis/registry.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t keys_in = 1 << 14;

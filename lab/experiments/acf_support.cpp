@@ -13,6 +13,9 @@
 #include "tamis/detail/math/acf.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr const char* paper = "Support optimality and adaptive cuckoo filters";

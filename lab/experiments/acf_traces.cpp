@@ -12,6 +12,9 @@
 #include "tamis/detail/hash/bit_stream.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 const std::vector<unsigned> paper_ratios = {1, 3, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};

@@ -35,7 +35,7 @@ status add_row(const contestant& c, unsigned percent, std::uint64_t seed, table&
   const std::uint64_t keys = c.keys * percent / 100;
   std::uint64_t inserted = 0;
   const double insert = mops(keys, [&] { inserted = insert_keys(f, seed, 0, keys); });
-  if (inserted != keys) return error{std::string(c.id) + " refused " + std::to_string(keys - inserted) + " keys"};
+  if (inserted != keys) return failure{std::string(c.id) + " refused " + std::to_string(keys - inserted) + " keys"};
   double lookup[3];
   for (unsigned i = 0; i < 3; ++i) lookup[i] = lookup_mops(f, seed, keys, queries, 50 * i);
   const double erase = mops(keys, [&] { erase_keys(f, seed, keys); });

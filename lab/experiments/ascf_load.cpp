@@ -6,6 +6,9 @@
 #include "lab/experiments/ascf_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 // The load at which the first key is refused.

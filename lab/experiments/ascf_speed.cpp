@@ -26,7 +26,7 @@ std::vector<std::string> filters_of(unsigned log, const experiment_options& opti
 
 double measured_rate(const any_filter& f, std::uint64_t seed, std::uint64_t queries) {
   std::uint64_t positives = 0;
-  for (std::uint64_t i = 0; i < queries; ++i) positives += f.contains(key_of(absent_set, i) ^ seed);
+  for (std::uint64_t i = 0; i < queries; ++i) positives += f.may_contain(key_of(absent_set, i) ^ seed);
   return static_cast<double>(positives) / static_cast<double>(queries);
 }
 
@@ -37,7 +37,7 @@ result<std::vector<double>> measure(const std::string& id, std::uint64_t keys, d
   std::uint64_t inserted = 0;
   const double insert = mops(keys, [&] { inserted = insert_keys(f, seed, 0, keys); });
   if (inserted != keys) {
-    return error{id + " refused " + std::to_string(keys - inserted) + " of " + std::to_string(keys) + " keys"};
+    return failure{id + " refused " + std::to_string(keys - inserted) + " of " + std::to_string(keys) + " keys"};
   }
   std::vector<double> lookups;
   const double rate = measured_rate(f, seed, most_queries);

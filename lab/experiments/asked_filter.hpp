@@ -23,7 +23,7 @@ class asked_filter {
 
   // Was the answer wrong? `stored` holds what the filter holds; filters that keep the keys themselves do not look at it.
   bool ask(digest d, const memory_remote& stored) {
-    const bool wrong = filter_.contains(d);
+    const bool wrong = filter_.may_contain(d);
     if (wrong && learns_) filter_.adapt(d, remote_ref(stored));
     wrong_ += wrong;
     ++asked_;

@@ -10,6 +10,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_keys = 4096;
@@ -73,7 +76,7 @@ status play(const char* stream, contest_filter f, const experiment_options& opti
     for (; keys < until; ++keys) {
       const digest d = any_digest(random);
       stored.insert(d);
-      if (!f.insert(d, stored)) return error{f.name() + " refused a key"};
+      if (!f.insert(d, stored)) return failure{f.name() + " refused a key"};
       for (unsigned i = 0; i < questions_per_key; ++i) {
         const digest asked = questions.next();
         if (f.ask(asked, stored)) questions.heard_wrong(asked);

@@ -7,6 +7,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr unsigned turnovers = 10;  // as many keys are replaced in all as this times those that are in
@@ -33,7 +36,7 @@ status churn(contest_filter& f, std::uint64_t keys, random_source random, table&
   for (digest& d : in) {
     d = any_digest(random);
     stored.insert(d);
-    if (!f.insert(d, stored)) return error{f.name() + " was full before its capacity"};
+    if (!f.insert(d, stored)) return failure{f.name() + " was full before its capacity"};
   }
   for (unsigned halves = 1; halves <= 2 * turnovers; ++halves) {
     for (std::uint64_t i = 0; i < keys / 2; ++i) {
@@ -42,15 +45,15 @@ status churn(contest_filter& f, std::uint64_t keys, random_source random, table&
       stored.erase(gone);
       gone = any_digest(random);
       stored.insert(gone);
-      if (!f.insert(gone, stored)) return error{f.name() + " refused a key"};
+      if (!f.insert(gone, stored)) return failure{f.name() + " refused a key"};
       source->next(ids);
       for (const std::uint64_t id : ids) f.ask(hash(id), stored);
     }
     out.add({f.name(), halves / 2.0}, {f.take_rate(), f.bits_per_key()});
   }
   std::uint64_t lost = 0;
-  for (const digest d : in) lost += !f.filter().contains(d);
-  if (lost != 0) return error{f.name() + " lost " + std::to_string(lost) + " keys"};
+  for (const digest d : in) lost += !f.filter().may_contain(d);
+  if (lost != 0) return failure{f.name() + " lost " + std::to_string(lost) + " keys"};
   return {};
 }
 

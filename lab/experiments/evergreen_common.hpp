@@ -71,7 +71,7 @@ inline result<contest_filter> beginner(const contestant& who, std::uint64_t capa
   return contest_filter(who, std::move(f));
 }
 
-inline digest any_digest(random_source& random) { return {random(), random()}; }
+inline digest any_digest(detail::random_source& random) { return {random(), random()}; }
 
 // How a contestant is called in charts.
 struct contest_line {

@@ -5,6 +5,9 @@
 #include "lab/experiments/evergreen_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_keys = 1024;
@@ -32,10 +35,10 @@ status grow(contest_filter f, std::uint64_t most_keys, std::uint64_t questions, 
     for (; keys < until; ++keys) {
       const digest d = any_digest(random);
       if (f.has_remote()) stored.insert(d);
-      if (!f.insert(d, stored)) return error{f.name() + " refused key " + std::to_string(keys)};
+      if (!f.insert(d, stored)) return failure{f.name() + " refused key " + std::to_string(keys)};
     }
     std::uint64_t wrong = 0;
-    for (std::uint64_t i = 0; i < questions; ++i) wrong += f.filter().contains(any_digest(strangers));
+    for (std::uint64_t i = 0; i < questions; ++i) wrong += f.filter().may_contain(any_digest(strangers));
     out.add({f.name(), keys}, {static_cast<double>(wrong) / static_cast<double>(questions), f.filter().expected_fpr(),
                                f.bits_per_key(), static_cast<double>(questions)});
   }

@@ -12,6 +12,9 @@
 #include "lab/experiments/evergreen_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr double shares[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 1.0};
@@ -63,7 +66,7 @@ result<std::uint64_t> insert_all(contest_filter f, memory_remote* stored, bool i
     const bool inserted = f.insert(d, stored ? *stored : nothing);
     const auto wall = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
     const auto took = static_cast<float>(cpu_ns() - cpu);
-    if (!inserted) return error{f.name() + " refused a key"};
+    if (!inserted) return failure{f.name() + " refused a key"};
     faulted += is_first && page_faults() != faults;
     t = is_first ? insert_time{wall, took, took} : insert_time{t.wall, t.cpu, std::min(t.least, took)};
   }

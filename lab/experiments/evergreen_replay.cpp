@@ -3,6 +3,9 @@
 #include "lab/experiments/evergreen_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t steps = 20;
@@ -28,7 +31,7 @@ status attack(contest_filter& f, const experiment_options& options, table& out) 
   const auto insert = [&]() -> status {
     const digest d = any_digest(random);
     stored.insert(d);
-    if (!f.insert(d, stored)) return error{f.name() + " refused a key"};
+    if (!f.insert(d, stored)) return failure{f.name() + " refused a key"};
     return {};
   };
   const std::uint64_t keys = first_keys(options);
@@ -39,7 +42,7 @@ status attack(contest_filter& f, const experiment_options& options, table& out) 
     const digest d = any_digest(random);
     if (f.ask(d, stored)) wrong.push_back(d);
   }
-  if (wrong.empty()) return error{f.name() + " was never wrong: there is nothing to replay"};
+  if (wrong.empty()) return failure{f.name() + " was never wrong: there is nothing to replay"};
   const double fresh_rate = f.take_rate();
   for (std::uint64_t i = 0; i < questions; ++i) {
     if (i % (questions / keys) == 0) TAMIS_CHECK(insert());

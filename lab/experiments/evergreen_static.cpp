@@ -11,6 +11,9 @@
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr double ratios[] = {1, 5, 20, 80};  // unique queries per stored key
@@ -36,7 +39,7 @@ status race(const std::string& stream, double ratio, const std::vector<digest>& 
   for (const digest d : members) {
     stored.insert(d);
     for (contest_filter& f : all) {
-      if (!f.insert(d, stored)) return error{f.name() + " was full before its capacity"};
+      if (!f.insert(d, stored)) return failure{f.name() + " was full before its capacity"};
     }
   }
   for (contest_filter& f : all) {

@@ -19,7 +19,9 @@ inline constexpr const char* infini_paper = "InfiniFilter";
 inline constexpr double infini_alpha = 0.8;
 
 // Key i of a set: distinct for distinct i < 2^56 and sets.
-inline std::uint64_t growth_key(std::uint64_t set, std::uint64_t i, std::uint64_t seed) { return mix64(set << 56 | i) ^ seed; }
+inline std::uint64_t growth_key(std::uint64_t set, std::uint64_t i, std::uint64_t seed) {
+  return detail::mix64(set << 56 | i) ^ seed;
+}
 inline constexpr std::uint64_t growth_stored = 3;
 inline constexpr std::uint64_t growth_absent = 4;
 
@@ -59,7 +61,7 @@ inline void ask_strangers(const any_filter& f, std::uint64_t queries, std::uint6
   std::uint64_t positives = 0;
   figures.query_ns = ns_per_operation(queries, [&] {
     for (const digest d : asked) {
-      const bool answer = f.contains(d);
+      const bool answer = f.may_contain(d);
       use_alone(answer);
       positives += answer;
     }
@@ -101,7 +103,7 @@ status grow(const infini_contender& c, std::uint64_t slots, unsigned phases, con
     const std::uint64_t keys = phase_keys(slots, phase);
     phase_figures figures;
     if (!insert_phase(f, c.id == "chain-geometric" ? 2 * keys - phase_keys(slots, 0) : keys, seed, figures)) {
-      return error{c.name + " refused a key"};
+      return failure{c.name + " refused a key"};
     }
     ask_strangers(f, infini_queries(options), seed, figures);
     see(phase, figures);

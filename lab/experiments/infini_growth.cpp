@@ -8,6 +8,9 @@
 #include "tamis/detail/math/growth.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_slots = 1 << 12;

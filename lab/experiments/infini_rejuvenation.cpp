@@ -6,6 +6,9 @@
 #include "tamis/detail/math/growth.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_slots = 1 << 10;
@@ -22,10 +25,10 @@ status grow_and_rejuvenate(unsigned fingerprint, double ratio, unsigned phases, 
   for (unsigned phase = 0; phase < phases; ++phase) {
     const std::uint64_t last = phase_keys(first_slots, phase);
     for (std::uint64_t in = f.keys(); in < last; ++in) {
-      if (f.insert(growth_key(growth_stored, in, seed)) == insert_result::full) return error{"infini refused a key"};
+      if (f.insert(growth_key(growth_stored, in, seed)) == insert_result::full) return failure{"infini refused a key"};
       for (due += ratio; due >= 1.0; due -= 1.0) {
         const digest d = f.hash()(growth_key(growth_stored, random.below(in + 1), seed));
-        if (!f.contains(d)) return error{"infini lost a key"};
+        if (!f.may_contain(d)) return failure{"infini lost a key"};
         f.rejuvenate(d);
       }
     }

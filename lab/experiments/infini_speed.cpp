@@ -5,6 +5,9 @@
 #include "lab/experiments/infini_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_slots = 1 << 12;
@@ -48,7 +51,7 @@ std::uint64_t ask_in_turns(std::vector<racer>& racers, std::uint64_t keys, rando
       const auto ask = [&r](const std::vector<digest>& asked, std::uint64_t& positives) {
         return ns_per_operation(asked.size(), [&] {
           for (const digest d : asked) {
-            const bool answer = r.filter.contains(d);
+            const bool answer = r.filter.may_contain(d);
             use_alone(answer);
             positives += answer;
           }
@@ -80,7 +83,7 @@ result<table> run(const experiment_options& options) {
   const std::uint64_t seed = random();
   insert_in_turns(racers, keys, seed);
   options.done(1, 2);
-  if (ask_in_turns(racers, keys, random.split(), seed) != 0) return error{"a key was lost"};
+  if (ask_in_turns(racers, keys, random.split(), seed) != 0) return failure{"a key was lost"};
   table out({"filter", "keys"}, {"bytes", "insert_ns", "negative_ns", "positive_ns"}, summary::median);
   for (const racer& r : racers) {
     out.add({r.name, keys}, {static_cast<double>(r.filter.bits().fast) / 8.0, r.insert_ns, summarize(r.negative_ns).median,

@@ -8,6 +8,9 @@
 #include "tamis/detail/math/quotient.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t first_slots = 1 << 10;
@@ -67,7 +70,7 @@ result<table> run(const experiment_options& options) {
     for (unsigned step = 0; step < steps; ++step) {
       const double keys = static_cast<double>(phase_keys(first_slots, 0)) * std::exp2(static_cast<double>(step) / s.points);
       phase_figures seen;
-      if (!insert_phase(f, static_cast<std::uint64_t>(keys), seed, seen)) return error{std::string(id) + " refused a key"};
+      if (!insert_phase(f, static_cast<std::uint64_t>(keys), seed, seen)) return failure{std::string(id) + " refused a key"};
       ask_strangers(f, infini_queries(options), seed, seen);
       out.add({id, f.keys()}, {seen.fpr, model(id, f, s.all_keys()), seen.stated_fpr, static_cast<double>(f.bits().fast) / 8.0,
                                seen.insert_ns, seen.query_ns, static_cast<double>(infini_queries(options))});

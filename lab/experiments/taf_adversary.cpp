@@ -7,6 +7,9 @@
 #include "lab/experiments/taf_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 const std::vector<double> paper_ratios = {1, 2, 5, 10, 15, 20, 25, 30, 40, 60, 80};  // |Q| / |S| at first
@@ -45,7 +48,7 @@ result<table> run(const experiment_options& options) {
     std::vector<digest> members(stored_keys);
     for (digest& d : members) d = random_digest(random);
     taf_contenders world(members);
-    if (world.refused != 0) return error{"a filter was full before its capacity"};
+    if (world.refused != 0) return failure{"a filter was full before its capacity"};
     std::vector<digest> asked(static_cast<std::size_t>(ratio * static_cast<double>(stored_keys)));
     for (digest& d : asked) d = random_digest(random);
     std::vector<double> last;

@@ -80,7 +80,7 @@ struct taf_contenders {
   std::vector<asked_filter> all;
 };
 
-inline digest random_digest(random_source& random) { return {random(), random()}; }
+inline digest random_digest(detail::random_source& random) { return {random(), random()}; }
 
 // A panel with all contenders.
 inline panel taf_panel(std::string title, const row_list& rows, std::string_view x) {

@@ -43,7 +43,7 @@ result<table> run_stream(std::string_view stream, std::uint64_t queries, const e
     }
     stored.push_back(members.size());
     worlds.emplace_back(members);
-    if (worlds.back().refused != 0) return error{"a filter was full before its capacity"};
+    if (worlds.back().refused != 0) return failure{"a filter was full before its capacity"};
   }
   std::uint64_t asked = 0;
   TAMIS_CHECK(pass(stream, queries, options.seed, [&](std::uint64_t id) {

@@ -11,6 +11,9 @@
 #include "tamis/filters/utaf.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr double rate = 1.0 / 256;
@@ -50,7 +53,7 @@ utaf asked_table(std::uint64_t stored_keys, double c, random_source& random) {
   const auto queries = static_cast<std::uint64_t>(c * static_cast<double>(stored_keys) / 0.95);
   for (std::uint64_t q = 0; q < queries; ++q) {
     const digest d = random_digest(random);
-    if (filter.contains(d)) filter.adapt(d, stored);
+    if (filter.may_contain(d)) filter.adapt(d, stored);
   }
   return filter;
 }

@@ -45,12 +45,12 @@ status add_filter(std::string_view name, const experiment_options& options, tabl
     const remote_ref remote(stored);
     double start = seconds();
     for (const digest d : more) {
-      if (f.insert(d, remote) == insert_result::full) return error{std::string(name) + " is full before its capacity"};
+      if (f.insert(d, remote) == insert_result::full) return failure{std::string(name) + " is full before its capacity"};
     }
     const double insert = static_cast<double>(more.size()) / 1e6 / (seconds() - start);
     start = seconds();
     for (const digest d : asked) {
-      if (f.contains(d) && f.can().adapt) f.adapt(d, remote);
+      if (f.may_contain(d) && f.can().adapt) f.adapt(d, remote);
     }
     out.add({std::string(name), load}, {insert, static_cast<double>(queries) / 1e6 / (seconds() - start)});
     options.done(out.rows().size(), std::size(filters) * std::size(loads));

@@ -7,6 +7,9 @@
 #include "lab/experiments/taf_common.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 const std::vector<double> paper_ratios = {1, 2, 5, 10, 20, 40};  // unique queries |A| / |S|
@@ -23,7 +26,7 @@ result<table> run(const experiment_options& options) {
       const auto stored = static_cast<std::uint64_t>(static_cast<double>(from.flows.size()) / (1 + ratio));
       const trace_sample sample = sample_flows(from, stored, random.split());
       taf_contenders world(sample.members);
-      if (world.refused != 0) return error{"a filter was full before its capacity"};
+      if (world.refused != 0) return failure{"a filter was full before its capacity"};
       const std::size_t packets = std::min(sample.queries.size(), most_packets);
       for (std::size_t p = 0; p < packets; ++p) world.ask(sample.queries[p]);
       out.add({from.name, ratio, stored}, world.rates());

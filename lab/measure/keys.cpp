@@ -4,6 +4,8 @@
 
 namespace tamis::lab {
 
+using namespace detail;
+
 key_sets make_keys(std::size_t members, std::size_t queries, std::uint64_t seed) {
   key_sets keys;
   std::uint64_t counter = mix64(seed);

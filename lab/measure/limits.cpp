@@ -7,6 +7,9 @@
 #include "tamis/detail/hash/place.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t words_per_line = cache_line_bytes / sizeof(std::uint64_t);

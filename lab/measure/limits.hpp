@@ -19,7 +19,7 @@ class line_reads {
   double dependent_ns(std::size_t reads) const;   // ... whose address depends on the read before: one whole memory latency
 
  private:
-  zeroed_array<std::uint64_t> table_;
+  detail::zeroed_array<std::uint64_t> table_;
 };
 
 }  // namespace tamis::lab

@@ -22,7 +22,7 @@ inline constexpr std::size_t batch_chunk = 1024;
 // Asks for the key that stands 64 further on than this one. Among the random reads of a filter the processor does not always
 // see that keys stand in a row, and then waits for them as long as for the table (single erases of `cuckoo` at 2^24 slots: 31
 // instead of 19 ns, with the same instructions); a program usually has its keys at hand.
-TAMIS_INLINE void ask_for_later_key(const std::uint64_t& key) { prefetch_read(&key, 64 * sizeof key, 1); }
+TAMIS_INLINE void ask_for_later_key(const std::uint64_t& key) { detail::prefetch_read(&key, 64 * sizeof key, 1); }
 
 // Calls `work(key)` for one key after the other.
 template <class Work>
@@ -55,12 +55,12 @@ std::size_t sum_chunks(key_span keys, Many many) {
   return sum;
 }
 
-// Counts the true answers of `contains_many(keys, out)`.
+// Counts the true answers of `may_contain_many(keys, out)`.
 template <class ContainsMany>
-std::size_t count_chunks(key_span keys, ContainsMany contains_many) {
+std::size_t count_chunks(key_span keys, ContainsMany may_contain_many) {
   std::array<bool, batch_chunk> out;
   return sum_chunks(keys, [&](key_span chunk) {
-    contains_many(chunk, std::span<bool>(out));
+    may_contain_many(chunk, std::span<bool>(out));
     std::size_t yes = 0;
     for (std::size_t i = 0; i < chunk.size(); ++i) yes += out[i];
     return yes;

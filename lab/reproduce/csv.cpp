@@ -26,19 +26,19 @@ result<table> table_of_csv(std::string_view csv, std::size_t settings) {
     const std::vector<std::string> row = cells(csv.substr(0, end));
     csv.remove_prefix(end == std::string_view::npos ? csv.size() : end + 1);
     if (number == 0) {
-      if (row.size() <= settings) return error{"the table has no values"};
+      if (row.size() <= settings) return failure{"the table has no values"};
       columns = row.size();
       const auto middle = row.begin() + static_cast<std::ptrdiff_t>(settings);
       made = table({row.begin(), middle}, {middle, row.end()});
       continue;
     }
-    if (row.size() != columns) return error{"row " + std::to_string(number) + " has other columns than the header"};
+    if (row.size() != columns) return failure{"row " + std::to_string(number) + " has other columns than the header"};
     std::vector<double> values;
     for (std::size_t i = settings; i < columns; ++i) {
       double value = 0;
       const auto [stop, failed] = std::from_chars(row[i].data(), row[i].data() + row[i].size(), value);
       if (failed != std::errc() || stop != row[i].data() + row[i].size()) {
-        return error{"'" + row[i] + "' in row " + std::to_string(number) + " is no number"};
+        return failure{"'" + row[i] + "' in row " + std::to_string(number) + " is no number"};
       }
       values.push_back(value);
     }

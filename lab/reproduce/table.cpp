@@ -64,10 +64,10 @@ status table::join(const table& other) {
     return {};
   }
   if (other.settings_ != settings_ || other.values_ != values_ || other.cells_.size() != cells_.size()) {
-    return error{"the columns or rows of two runs are not the same"};
+    return failure{"the columns or rows of two runs are not the same"};
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (other.cells_[i].settings != cells_[i].settings) return error{"the settings of two runs are not the same"};
+    if (other.cells_[i].settings != cells_[i].settings) return failure{"the settings of two runs are not the same"};
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     for (std::size_t v = 0; v < values_.size(); ++v) {

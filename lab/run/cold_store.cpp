@@ -23,6 +23,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 struct settings {
   std::string directory;
@@ -97,7 +98,7 @@ class reading_side final : public store {
 
   std::string name() const override { return shared_->name(); }
   std::string snapshot_directory() const override { return ""; }
-  result<bool> contains(const located_key& at) const override { return shared_->contains(at); }
+  result<bool> may_contain(const located_key& at) const override { return shared_->may_contain(at); }
   result<std::optional<std::string>> get(const located_key& at) const override { return shared_->get(at); }
   status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override {
     return shared_->get_many(keys, out);
@@ -105,7 +106,7 @@ class reading_side final : public store {
   status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
     return shared_->scan(range, size, visit);
   }
-  status write(const write_set& /*changes*/, bool /*sync*/) override { return error{name() + ": is only read here"}; }
+  status write(const write_set& /*changes*/, bool /*sync*/) override { return failure{name() + ": is only read here"}; }
   status sync() override { return {}; }
   status records(std::uint32_t stripe, std::uint64_t first,
                  const std::function<bool(const oplog_record&)>& visit) const override {
@@ -235,9 +236,9 @@ status read_option(std::string_view text, settings& given) {
     if (name != known) continue;
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), *target);
     if (failed == std::errc() && end == value.data() + value.size() && *target != 0) return {};
-    return error{"'" + std::string(text) + "': a whole number above 0 is needed"};
+    return failure{"'" + std::string(text) + "': a whole number above 0 is needed"};
   }
-  return error{"'" + std::string(text) + "': options are keys=, lookups=, rounds=, cache= and filters="};
+  return failure{"'" + std::string(text) + "': options are keys=, lookups=, rounds=, cache= and filters="};
 }
 
 }  // namespace

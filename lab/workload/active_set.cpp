@@ -26,6 +26,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 class active_set final : public workload {

@@ -67,11 +67,11 @@ result<option_values> option_values::parse(const workload_info& info, workload_o
   const std::string who(info.name);
   for (const auto& [name, text] : given) {
     const std::size_t at = values.index(name);
-    if (at == info.options.size()) return error{who + ": no option '" + name + "'; " + names_of(info.options)};
-    if (seen[at]) return error{who + ": option '" + name + "': given twice"};
+    if (at == info.options.size()) return failure{who + ": no option '" + name + "'; " + names_of(info.options)};
+    if (seen[at]) return failure{who + ": option '" + name + "': given twice"};
     seen[at] = true;
     const std::optional<double> value = parse_number(info.options[at], text);
-    if (!value) return error{who + ": option '" + name + "': '" + text + "' is not " + info.options[at].range_text()};
+    if (!value) return failure{who + ": option '" + name + "': '" + text + "' is not " + info.options[at].range_text()};
     values.values_[at] = *value;
   }
   return values;

@@ -24,8 +24,8 @@ class packet_tuples {
   explicit packet_tuples(std::uint64_t seed) : seed_(seed) {}
 
   packet_tuple operator()(std::uint64_t flow) const {
-    const std::uint64_t a = mix64(seed_ + flow);
-    const std::uint64_t b = mix64(a ^ 0xbb67ae8584caa73bu);
+    const std::uint64_t a = detail::mix64(seed_ + flow);
+    const std::uint64_t b = detail::mix64(a ^ 0xbb67ae8584caa73bu);
     constexpr std::uint16_t services[] = {443, 443, 443, 443, 80, 80, 53, 123};
     return {.source_address = static_cast<std::uint32_t>(a >> 32),
             .destination_address = static_cast<std::uint32_t>((b & 0xffff0000) | (a & 0xffff)),

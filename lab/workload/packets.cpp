@@ -16,6 +16,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 // Time is counted in ticks.
@@ -116,7 +119,8 @@ const workload_kind packets_kind = {
       const std::uint64_t smallest = options.whole("smallest");
       const std::uint64_t cut = options.whole("cut");
       if (smallest > cut) {
-        return error{"packets: option 'smallest': " + std::to_string(smallest) + " is above the cut of " + std::to_string(cut)};
+        return failure{"packets: option 'smallest': " + std::to_string(smallest) + " is above the cut of " +
+                       std::to_string(cut)};
       }
       return made<packets>(options.whole("flows"), pareto_sampler(smallest, cut, options.real("alpha")), options.whole("burst"),
                            seed);

@@ -31,6 +31,6 @@ double expm1(double x);                    // exp(x) - 1, exact for small x.
 double pow(double base, double exponent);  // Requires: base > 0.
 
 // Uniform in (0, 1), 52 random bits: never 0, so it has a logarithm, and never 1.
-inline double open_unit(random_source& random) { return (static_cast<double>(random() >> 12) + 0.5) * 0x1p-52; }
+inline double open_unit(detail::random_source& random) { return (static_cast<double>(random() >> 12) + 0.5) * 0x1p-52; }
 
 }  // namespace tamis::lab::portable

@@ -5,6 +5,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 // Key `before_first + rank` for the drawn rank; the outsiders follow the last key.

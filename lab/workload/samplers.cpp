@@ -8,6 +8,8 @@
 
 namespace tamis::lab {
 
+using namespace detail;
+
 using portable::open_unit;
 using portable::product;
 

@@ -14,7 +14,7 @@ namespace tamis::lab {
 class zipf_sampler {
  public:
   zipf_sampler(std::uint64_t keys, double s);
-  std::uint64_t operator()(random_source& random) const;
+  std::uint64_t operator()(detail::random_source& random) const;
 
  private:
   double hat(double x) const;       // x^-s
@@ -33,7 +33,7 @@ class zipf_sampler {
 class yule_simon_sampler {
  public:
   yule_simon_sampler(std::uint64_t keys, double rho) : keys_(static_cast<double>(keys)), rho_(rho) {}
-  std::uint64_t operator()(random_source& random) const;
+  std::uint64_t operator()(detail::random_source& random) const;
 
  private:
   double keys_;
@@ -44,7 +44,7 @@ class yule_simon_sampler {
 class pareto_sampler {
  public:
   pareto_sampler(std::uint64_t smallest, std::uint64_t largest, double alpha);
-  std::uint64_t operator()(random_source& random) const;
+  std::uint64_t operator()(detail::random_source& random) const;
 
  private:
   double smallest_;

@@ -5,6 +5,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::lab {
+
+using namespace detail;
+
 namespace {
 
 class uniform final : public workload {

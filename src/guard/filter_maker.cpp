@@ -56,14 +56,14 @@ result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& 
     stopped = found.size() % look_up_every == 0 && !go_on();
     return !stopped;
   }));
-  if (stopped) return error{behind.name() + ": the rebuild was interrupted"};
+  if (stopped) return failure{behind.name() + ": the rebuild was interrupted"};
   std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size(), wish.room);
   for (int attempt = 0; attempt < most_attempts; ++attempt, capacity += capacity / 2) {
     TAMIS_TRY(any_filter filter, make(capacity));
     if (filter.insert_many(found) == found.size()) return filter;
   }
-  return error{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
-               std::to_string(capacity)};
+  return failure{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
+                 std::to_string(capacity)};
 }
 
 }  // namespace tamis

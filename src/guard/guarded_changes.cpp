@@ -14,7 +14,7 @@ bool is_put(const auto& c) { return c.value.has_value(); }
 
 status guarded_store::parts::usable() const {
   if (!broken_) return {};
-  return error{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again"};
+  return failure{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again"};
 }
 
 // Finds digests and stripes, sorts by stripe, and keeps the last change of every key.
@@ -62,7 +62,7 @@ status guarded_store::parts::cover(const std::vector<change>& changes) {
       first = last;
       continue;
     }
-    if (++rebuilds > most_rebuilds) return error{options_.filter + ": a stripe's new filter has no room for new keys"};
+    if (++rebuilds > most_rebuilds) return failure{options_.filter + ": a stripe's new filter has no room for new keys"};
     TAMIS_CHECK(rebuild(first->stripe, static_cast<std::uint64_t>(last - first) << rebuilds));
   }
   return {};
@@ -120,7 +120,8 @@ status guarded_store::parts::commit(const std::vector<change>& changes) {
     if (is_put(c) && c.stored) continue;  // a new value: the filter does not change
     stripe& where = home(c.hash);
     if (numbers.empty() || numbers.back().first != &where) numbers.emplace_back(&where, where.number);
-    set.records.push_back({c.stripe, ++numbers.back().second, is_put(c) ? operation::insert : operation::erase, c.hash});
+    set.records.push_back(
+        {c.stripe, ++numbers.back().second, is_put(c) ? oplog_operation::insert : oplog_operation::erase, c.hash});
   }
   if (set.entries.empty()) return {};
   if (skips(protocol_step::one_write)) {

@@ -52,7 +52,7 @@ status guarded_store::parts::end_load() {
   write_set set;
   set.rows.push_back({std::string(load_row), std::nullopt});
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
-    set.records.push_back({i, stripes_[i].number + step, operation::insert, map_.range(i).first});
+    set.records.push_back({i, stripes_[i].number + step, oplog_operation::insert, map_.range(i).first});
   }
   if (status written = behind_->write(set, true); !written) {
     broken_ = true;

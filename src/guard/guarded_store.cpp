@@ -11,7 +11,7 @@ constexpr const char* closed = "guarded_store: it was closed, or moved from";
 
 status check_options(const guard_options& options) {
   if (!std::isfinite(options.snapshot_share) || options.snapshot_share < 0) {
-    return error{"snapshot_share: must be a number from 0 on, but is " + std::to_string(options.snapshot_share)};
+    return failure{"snapshot_share: must be a number from 0 on, but is " + std::to_string(options.snapshot_share)};
   }
   return {};
 }
@@ -25,11 +25,11 @@ guarded_store::~guarded_store() = default;
 
 status guarded_store::check_open() const {
   if (parts_) return {};
-  return error{closed};
+  return failure{closed};
 }
 
 result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const guard_options& options) {
-  if (!behind) return error{"guarded_store: there is no store to guard, only a null pointer"};
+  if (!behind) return failure{"guarded_store: there is no store to guard, only a null pointer"};
   TAMIS_CHECK(check_options(options));
   TAMIS_TRY(store_claim claim, store_claim::take(std::move(behind)));
   TAMIS_TRY(const store_config config, configure(*claim, options));
@@ -62,7 +62,7 @@ status guarded_store::load(const write_batch& puts) {
   TAMIS_CHECK(check_open());
   std::vector<parts::change> changes;
   for (const auto& c : puts.changes_) {
-    if (!c.value) return error{"load: only puts, but the batch erases a key"};
+    if (!c.value) return failure{"load: only puts, but the batch erases a key"};
     changes.push_back({c.key, c.value});
   }
   return parts_->load(std::move(changes));
@@ -79,7 +79,7 @@ result<bool> guarded_store::contains(byte_view key) {
 }
 
 std::vector<result<std::optional<std::string>>> guarded_store::multi_get(std::span<const byte_view> keys) {
-  if (!parts_) return {keys.size(), error{closed}};
+  if (!parts_) return {keys.size(), failure{closed}};
   return parts_->multi_get(keys);
 }
 
@@ -87,7 +87,7 @@ bool guarded_store::may_contain(byte_view key) const { return !parts_ || parts_-
 
 status guarded_store::scan_keys(byte_view first, const std::function<bool(std::string_view, std::string_view)>& visit) const {
   TAMIS_CHECK(check_open());
-  if (!visit) return error{"scan_keys: there is no function to visit the keys with"};
+  if (!visit) return failure{"scan_keys: there is no function to visit the keys with"};
   return parts_->scan_keys(first.text(), visit);
 }
 

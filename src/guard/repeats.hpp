@@ -20,7 +20,7 @@ class repeats {
     if (slots_ == 0) return false;
     const std::uint64_t mark = d.low | 1;  // never 0, which is an empty slot
     // Mixed: mistakes of a quotient filter that collide with one key share the first bits of their digests.
-    return last_[reduce(mix64(d.high + d.low), slots_)].exchange(mark, std::memory_order_relaxed) == mark;
+    return last_[detail::reduce(detail::mix64(d.high + d.low), slots_)].exchange(mark, std::memory_order_relaxed) == mark;
   }
 
  private:

@@ -68,8 +68,8 @@ inline std::string record_value(const oplog_record& record) {
 
 inline std::optional<oplog_record> record_of(std::string_view key, std::string_view value) {
   if (key.size() != record_key_bytes || value.size() != record_value_bytes) return std::nullopt;
-  const auto what = static_cast<operation>(value[0]);
-  if (what != operation::insert && what != operation::erase) return std::nullopt;
+  const auto what = static_cast<oplog_operation>(value[0]);
+  if (what != oplog_operation::insert && what != oplog_operation::erase) return std::nullopt;
   return oplog_record{number_at<std::uint32_t>(key, 0), number_at<std::uint64_t>(key, 4), what, *digest_at(value, 1)};
 }
 

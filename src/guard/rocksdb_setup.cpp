@@ -33,11 +33,11 @@ class final_errors final : public rocksdb::EventListener {
 
 }  // namespace
 
-error store_error(const std::string& directory, const rocksdb::Status& reason) {
+failure store_error(const std::string& directory, const rocksdb::Status& reason) {
   return {directory + ": " + reason.ToString()};
 }
 
-error open_error(const std::string& directory, const rocksdb::Status& reason) {
+failure open_error(const std::string& directory, const rocksdb::Status& reason) {
   const std::string text = reason.ToString();
   const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
   if (says("While lock file")) return {directory + ": in use by another process"};
@@ -46,23 +46,23 @@ error open_error(const std::string& directory, const rocksdb::Status& reason) {
 }
 
 status prepare_directory(const std::string& directory) {
-  if (directory.empty()) return error{"a store needs a directory, but its name is empty"};
-  if (directory.find('\0') != std::string::npos) return error{"a directory's name cannot have a zero byte in it"};
+  if (directory.empty()) return failure{"a store needs a directory, but its name is empty"};
+  if (directory.find('\0') != std::string::npos) return failure{"a directory's name cannot have a zero byte in it"};
   std::error_code failed;
   const files::file_status found = files::status(directory, failed);
-  if (files::exists(found) && !files::is_directory(found)) return error{directory + ": is not a directory"};
+  if (files::exists(found) && !files::is_directory(found)) return failure{directory + ": is not a directory"};
   if (files::exists(found)) {
     for (const auto& entry : files::directory_iterator(directory, failed)) {
       const std::string name = entry.path().filename().string();
       if (name != "db" && name != "filter" && name != "load") {
-        return error{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
+        return failure{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
       }
     }
-    if (failed) return error{directory + ": cannot list: " + failed.message()};
+    if (failed) return failure{directory + ": cannot list: " + failed.message()};
   }
   for (const char* part : {"db", "filter"}) {
     files::create_directories(files::path(directory) / part, failed);
-    if (failed) return error{directory + ": cannot create: " + failed.message()};
+    if (failed) return failure{directory + ": cannot create: " + failed.message()};
   }
   return {};
 }
@@ -74,10 +74,10 @@ result<std::vector<std::string>> family_names(const std::string& directory, bool
   const bool there = rocksdb::DB::ListColumnFamilies({}, directory + "/db", &list).ok();
   const std::set<std::string> found(list.begin(), list.end());
   if (!std::includes(ours.begin(), ours.end(), found.begin(), found.end())) {
-    return error{directory + ": a RocksDB database, but not one of tamis"};
+    return failure{directory + ": a RocksDB database, but not one of tamis"};
   }
   if (there && found.contains("meta") && ordered && !found.contains("order")) {
-    return error{directory + ": was made without the order of keys, which cannot be added"};
+    return failure{directory + ": was made without the order of keys, which cannot be added"};
   }
   std::vector<std::string> names = {rocksdb::kDefaultColumnFamilyName, "data", "oplog"};
   if (ordered || found.contains("order")) names.emplace_back("order");

@@ -12,9 +12,9 @@
 
 namespace tamis::rocksdb_setup {
 
-error store_error(const std::string& directory, const rocksdb::Status& reason);
+failure store_error(const std::string& directory, const rocksdb::Status& reason);
 // RocksDB says why it could not open; the everyday reasons deserve plain words.
-error open_error(const std::string& directory, const rocksdb::Status& reason);
+failure open_error(const std::string& directory, const rocksdb::Status& reason);
 
 // Makes the directory if it is not there; refuses one with anything else in it, which is somebody's, and an empty name, which
 // would be the root of the file system.

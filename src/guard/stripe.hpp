@@ -29,7 +29,7 @@ class stripe_map {
 
   digest local(digest d) const {
     if (bits_ == 0) return d;
-    const std::uint64_t filler = mix64(d.high + mix64(d.low)) >> (64 - bits_);
+    const std::uint64_t filler = detail::mix64(d.high + detail::mix64(d.low)) >> (64 - bits_);
     return {d.high << bits_ | d.low >> (64 - bits_), d.low << bits_ | filler};
   }
   // The digest whose local form has the same first 128 - bits bits.
@@ -69,13 +69,13 @@ struct alignas(64) stripe {
   answer ask(digest local) const {
     const std::shared_lock lock(probing);
     if (!filter) return answer::unknown;
-    return filter->contains(local) ? answer::maybe : answer::no;
+    return filter->may_contain(local) ? answer::maybe : answer::no;
   }
   // What a true in `out` means: `maybe`, or `unknown` for all.
   answer ask_many(std::span<const digest> locals, std::span<bool> out) const {
     const std::shared_lock lock(probing);
     if (filter) {
-      filter->contains_many(locals, out);
+      filter->may_contain_many(locals, out);
     } else {
       std::fill(out.begin(), out.end(), true);
     }

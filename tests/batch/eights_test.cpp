@@ -14,6 +14,9 @@
 #include "tamis/filters/vacuum.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 0x5eed;
@@ -55,12 +58,12 @@ class eights : public ::testing::Test {
     const hasher hash = hasher_of(family);
     const F f = filled(300, width, hash, keys);
     std::vector<bool> expected(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) expected[i] = f.contains(hash(keys[i]));
+    for (std::size_t i = 0; i < keys.size(); ++i) expected[i] = f.may_contain(hash(keys[i]));
     for (std::size_t i = 0; i < keys.size(); i += 2) ASSERT_TRUE(expected[i]) << "a member is gone";
     for (std::size_t size = 0; size <= keys.size(); ++size) {
       const std::vector<Key> asked(keys.end() - static_cast<std::ptrdiff_t>(size), keys.end());
       check_answers(size, expected, keys.size() - size,
-                    [&](std::span<bool> out) { contains_many(f, hash, std::span<const Key>(asked), out); });
+                    [&](std::span<bool> out) { may_contain_many(f, hash, std::span<const Key>(asked), out); });
     }
   }
 };
@@ -88,12 +91,12 @@ TYPED_TEST(eights, digests_of_every_width_and_batches_of_every_size) {
     std::vector<bool> expected;
     for (const std::uint64_t key : keys) {
       digests.push_back(hash(key));
-      expected.push_back(f.contains(digests.back()));
+      expected.push_back(f.may_contain(digests.back()));
     }
     for (std::size_t size = 0; size <= most; ++size) {
       this->check_answers(size, expected, most - size, [&](std::span<bool> out) {
         const std::vector<digest> asked(digests.end() - static_cast<std::ptrdiff_t>(size), digests.end());
-        contains_many(f, std::span<const digest>(asked), out);
+        may_contain_many(f, std::span<const digest>(asked), out);
       });
     }
   }
@@ -124,8 +127,8 @@ TYPED_TEST(eights, small_tables) {
       TypeParam f = make<TypeParam>(capacity, width);
       for (std::size_t i = 0; i < capacity; ++i) f.insert(hash(keys[i]));
       bool out[most];
-      contains_many(f, hash, std::span(keys), std::span(out));
-      for (std::size_t i = 0; i < most; ++i) ASSERT_EQ(out[i], f.contains(hash(keys[i]))) << capacity << " keys, key " << i;
+      may_contain_many(f, hash, std::span(keys), std::span(out));
+      for (std::size_t i = 0; i < most; ++i) ASSERT_EQ(out[i], f.may_contain(hash(keys[i]))) << capacity << " keys, key " << i;
     }
   }
 }
@@ -138,8 +141,8 @@ TYPED_TEST(eights, large_tables) {
     TypeParam f = make<TypeParam>(capacity, 12);
     for (std::size_t i = 0; i < most; i += 2) f.insert(hash(keys[i]));
     bool out[most];
-    contains_many(f, hash, std::span(keys), std::span(out));
-    for (std::size_t i = 0; i < most; ++i) ASSERT_EQ(out[i], f.contains(hash(keys[i]))) << i;
+    may_contain_many(f, hash, std::span(keys), std::span(out));
+    for (std::size_t i = 0; i < most; ++i) ASSERT_EQ(out[i], f.may_contain(hash(keys[i]))) << i;
   }
 }
 

@@ -43,8 +43,8 @@ TYPED_TEST(pipeline, batches_of_every_size_answer_in_order) {
   for (std::size_t size = 0; size <= 200; ++size) {
     for (const std::size_t first : {std::size_t{0}, 200 - size}) {
       std::fill_n(answers.get(), 201, size % 2 == 1);
-      contains_many(f, std::span(asked).subspan(first, size), std::span(answers.get(), size));
-      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(asked[first + i])) << i << " of " << size;
+      may_contain_many(f, std::span(asked).subspan(first, size), std::span(answers.get(), size));
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.may_contain(asked[first + i])) << i << " of " << size;
       ASSERT_EQ(answers[size], size % 2 == 1) << "written behind the end";
     }
   }
@@ -58,28 +58,28 @@ TYPED_TEST(pipeline, keys_are_hashed_on_the_way) {
     std::vector<std::string> texts(size);
     for (std::size_t i = 0; i < size; ++i) numbers[i] = i, texts[i] = "key " + std::to_string(i);
     const auto answers = std::make_unique<bool[]>(size + 1);
-    contains_many(f, hash, std::span<const std::uint64_t>(numbers), std::span(answers.get(), size));
-    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(hash(numbers[i])));
-    contains_many(f, hash, std::span<const std::string>(texts), std::span(answers.get(), size));
-    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(hash(texts[i])));
+    may_contain_many(f, hash, std::span<const std::uint64_t>(numbers), std::span(answers.get(), size));
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.may_contain(hash(numbers[i])));
+    may_contain_many(f, hash, std::span<const std::string>(texts), std::span(answers.get(), size));
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.may_contain(hash(texts[i])));
   }
 }
 
 // What a probe does not keep is asked for again: entries that have lost bits or gained some, runs that leave their block, and
 // codes of adapted blocks all need more than a digest's first word now and then.
-template <filter F>
+template <filter_type F>
 void expect_answers_by_key(const F& f, const hasher& hash, std::uint64_t keys) {
   std::vector<std::uint64_t> numbers(3 * keys);
   std::vector<std::string> texts(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i, texts[i] = std::to_string(i);
   const auto answers = std::make_unique<bool[]>(numbers.size());
-  contains_many(f, hash, std::span<const std::uint64_t>(numbers), std::span(answers.get(), numbers.size()));
-  for (std::size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(answers[i], f.contains(hash(numbers[i]))) << i;
-  contains_many(f, hash, std::span<const std::string>(texts), std::span(answers.get(), texts.size()));
-  for (std::size_t i = 0; i < texts.size(); ++i) ASSERT_EQ(answers[i], f.contains(hash(texts[i]))) << i;
+  may_contain_many(f, hash, std::span<const std::uint64_t>(numbers), std::span(answers.get(), numbers.size()));
+  for (std::size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(answers[i], f.may_contain(hash(numbers[i]))) << i;
+  may_contain_many(f, hash, std::span<const std::string>(texts), std::span(answers.get(), texts.size()));
+  for (std::size_t i = 0; i < texts.size(); ++i) ASSERT_EQ(answers[i], f.may_contain(hash(texts[i]))) << i;
 }
 
-template <filter F>
+template <filter_type F>
 void expect_answers_of_adapted(const option_list& options, std::uint64_t capacity, std::uint64_t keys) {
   for (const hasher& hash : {hasher::fast(5), hasher::keyed({1, 2})}) {
     F f = F::create({.capacity = capacity, .fpr = 0.01, .options = options}).value();
@@ -90,7 +90,7 @@ void expect_answers_of_adapted(const option_list& options, std::uint64_t capacit
     }
     expect_answers_by_key(f, hash, keys);
     for (std::uint64_t key = keys; key < 3 * keys; ++key) {
-      if (f.contains(hash(key))) f.adapt(hash(key), stored);
+      if (f.may_contain(hash(key))) f.adapt(hash(key), stored);
     }
     expect_answers_by_key(f, hash, keys);
   }
@@ -163,13 +163,13 @@ TYPED_TEST(pipeline, nothing_is_read_behind_the_last_key) {
     for (std::size_t i = 0; i < size; ++i) numbers[i] = i * 7, digests[i] = hash(numbers[i]);
     const auto answers = std::make_unique<bool[]>(size);
     const auto expect_answers = [&] {
-      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.contains(digests[i])) << i << " of " << size;
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers[i], f.may_contain(digests[i])) << i << " of " << size;
     };
-    contains_many(f, hash, edge.holding(std::span<const std::uint64_t>(numbers)), std::span(answers.get(), size));
+    may_contain_many(f, hash, edge.holding(std::span<const std::uint64_t>(numbers)), std::span(answers.get(), size));
     expect_answers();
     const std::span<const digest> at_the_edge = edge.holding(std::span<const digest>(digests));
     EXPECT_EQ(insert_many(f, at_the_edge), std::min<std::size_t>(size, 200));
-    contains_many(f, at_the_edge, std::span(answers.get(), size));
+    may_contain_many(f, at_the_edge, std::span(answers.get(), size));
     expect_answers();
     if constexpr (erasable<TypeParam>) {
       EXPECT_EQ(erase_many(f, at_the_edge), size);

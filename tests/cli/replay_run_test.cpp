@@ -12,6 +12,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 using namespace tamis::cli;
 
 // Answers as it is told; a digest that it has adapted to gets a "no" from then on.
@@ -21,10 +22,10 @@ class toy {
   static constexpr filter_info info{.id = "toy", .summary = "", .paper = ""};
 
   explicit toy(std::function<bool(digest)> answer) : answer_(std::move(answer)) {}
-  static result<toy> create(const filter_params&) { return error{"toy: made by hand"}; }
+  static result<toy> create(const filter_params&) { return failure{"toy: made by hand"}; }
 
   insert_result insert(digest) { return insert_result::inserted; }
-  bool contains(digest d) const { return answer_(d) && !adapted_.contains(d); }
+  bool may_contain(digest d) const { return answer_(d) && !adapted_.contains(d); }
   adapt_result adapt(digest d, const remote auto& stored) requires Adaptive {
     bool is_member = false;
     stored.for_each_in({d, d}, [&](digest) { is_member = true; });

@@ -4,6 +4,9 @@
 #include "tests/support/remote.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 class adapting : public conformance {
@@ -22,12 +25,12 @@ class adapting : public conformance {
   std::uint64_t adapt_all(std::span<const digest> asked) {
     std::uint64_t fixed = 0;
     for (const digest d : asked) {
-      if (!f_.contains(d)) continue;
+      if (!f_.may_contain(d)) continue;
       const byte_vector before = f_.save_bytes();
       const adapt_result answer = f_.adapt(d, remote_ref(truth_));
       EXPECT_TRUE(answer == adapt_result::fixed || answer == adapt_result::unfixable);
       if (answer == adapt_result::fixed) {
-        EXPECT_FALSE(f_.contains(d));
+        EXPECT_FALSE(f_.may_contain(d));
         ++fixed;
       } else {
         EXPECT_TRUE(unchanged(f_, before));
@@ -46,7 +49,7 @@ TEST_P(adapting, fixes_most_and_loses_no_key) {
   if (f_.info().fixes_last) {
     EXPECT_LT(count_positives(f_, asked), wrong / 2);
   }
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 // What was learnt is not all forgotten, even if fixing one key brings back others. A filter that has learnt nothing takes the
@@ -59,7 +62,7 @@ TEST_P(adapting, knows_the_keys_it_was_told_of_from_strangers) {
   const multiset_remote truth(in);
   const std::vector<digest> asked = strangers(40000);
   for (const digest d : asked) {
-    if (f_.contains(d)) f_.adapt(d, remote_ref(truth));
+    if (f_.may_contain(d)) f_.adapt(d, remote_ref(truth));
   }
   const std::uint64_t told = count_positives(f_, asked);
   const std::uint64_t both = told + count_positives(f_, strangers(asked.size(), asked.size()));
@@ -69,7 +72,7 @@ TEST_P(adapting, knows_the_keys_it_was_told_of_from_strangers) {
 TEST_P(adapting, same_question_again_and_again) {
   const std::vector<digest> asked = strangers(50);
   for (int round = 0; round < 20; ++round) adapt_all(asked);
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, key_that_is_in_is_a_member) {
@@ -81,7 +84,7 @@ TEST_P(adapting, key_that_is_in_is_a_member) {
 TEST_P(adapting, key_that_it_says_no_to_is_not_positive) {
   const byte_vector before = f_.save_bytes();
   for (const digest d : strangers(500)) {
-    if (!f_.contains(d)) {
+    if (!f_.may_contain(d)) {
       EXPECT_EQ(f_.adapt(d, remote_ref(truth_)), adapt_result::not_positive);
     }
   }
@@ -92,10 +95,10 @@ TEST_P(adapting, then_inserting_loses_no_key) {
   const std::vector<digest> asked = strangers(2000);
   adapt_all(asked);
   insert_both(keys(200, 1800));
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
   // What was fixed can become a key.
   insert_both(std::span(asked).first(20));
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, then_erasing_loses_no_other_key) {
@@ -105,19 +108,19 @@ TEST_P(adapting, then_erasing_loses_no_other_key) {
     ASSERT_EQ(f_.erase(d), erase_result::erased);
     truth_.erase_one(d);
   }
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
   insert_both(keys(900));
   adapt_all(strangers(2000, 2000));
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, then_expanding_loses_no_key) {
   if (!can().expand) GTEST_SKIP() << "cannot expand";
   adapt_all(strangers(2000));
   ASSERT_TRUE(f_.expand().ok());
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
   adapt_all(strangers(2000, 2000));
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, then_merging_loses_no_key) {
@@ -128,25 +131,25 @@ TEST_P(adapting, then_merging_loses_no_key) {
   if (f_.merge(other).ok()) {
     for (const digest d : more) truth_.insert(d);
   }
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, is_saved) {
   adapt_all(strangers(5000));
   any_filter loaded = load(f_.save_bytes()).value();
   const std::vector<digest> asked = strangers(20000);
-  for (const digest d : asked) ASSERT_EQ(loaded.contains(d), f_.contains(d));
-  EXPECT_TRUE(contains_all(loaded, truth_));
+  for (const digest d : asked) ASSERT_EQ(loaded.may_contain(d), f_.may_contain(d));
+  EXPECT_TRUE(may_contain_all(loaded, truth_));
   f_ = std::move(loaded);
   adapt_all(asked);
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 TEST_P(adapting, copies_of_a_key) {
   insert_both(keys(100));
   insert_both(keys(100));
   adapt_all(strangers(5000));
-  EXPECT_TRUE(contains_all(f_, truth_));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include "tests/conformance/cases.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 TAMIS_CONFORMANCE(params, all_cases());
@@ -73,9 +76,9 @@ TEST_P(params, extremes_work_or_have_a_reason) {
       continue;
     }
     const std::vector<digest> in = insert_all(*f, keys(3));
-    EXPECT_TRUE(contains_all(*f, in));
+    EXPECT_TRUE(may_contain_all(*f, in));
     if (f->bits().fast < small_enough_to_save) {
-      EXPECT_TRUE(contains_all(load(f->save_bytes()).value(), in));
+      EXPECT_TRUE(may_contain_all(load(f->save_bytes()).value(), in));
     }
   }
 }

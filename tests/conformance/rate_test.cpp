@@ -77,7 +77,7 @@ TEST_P(rate, holds_for_strings) {
   for (int i = 0; i < 20000; ++i) ASSERT_EQ(f.insert("https://example.org/key/" + std::to_string(i)), insert_result::inserted);
   std::uint64_t positives = 0;
   constexpr std::uint64_t asked = 200000;
-  for (std::uint64_t i = 0; i < asked; ++i) positives += f.contains("https://example.org/other/" + std::to_string(i));
+  for (std::uint64_t i = 0; i < asked; ++i) positives += f.may_contain("https://example.org/other/" + std::to_string(i));
   EXPECT_TRUE(at_most_by_chance(positives, asked, f.expected_fpr()));
 }
 

@@ -78,7 +78,7 @@ class checked_filter {
   void check() const {
     RC_ASSERT(f_.keys() == truth_.size());
     for (const digest d : truth_) {
-      RC_ASSERT(f_.contains(d));
+      RC_ASSERT(f_.may_contain(d));
       if (f_.can().count) {
         RC_ASSERT(f_.count(d) >= truth_.count(d));
       }
@@ -106,7 +106,7 @@ class checked_filter {
       if (use_ == remote_use::store_first) truth_.erase_one(d);
       RC_ASSERT(updated(erase_it) == erase_result::erased);
       if (use_ != remote_use::store_first) truth_.erase_one(d);
-    } else if (!f_.contains(d)) {
+    } else if (!f_.may_contain(d)) {
       RC_ASSERT(updated(erase_it) == erase_result::absent);
     }
   }
@@ -130,8 +130,8 @@ class checked_filter {
     const byte_vector before = f_.save_bytes();
     const std::vector<digest> asked(3, d);
     std::array<bool, 3> found{};
-    f_.contains_many(asked, found);
-    const bool alone = f_.contains(d);
+    f_.may_contain_many(asked, found);
+    const bool alone = f_.may_contain(d);
     RC_ASSERT(found == (std::array<bool, 3>{alone, alone, alone}));
     RC_ASSERT(f_.save_bytes() == before);
   }
@@ -161,13 +161,13 @@ class checked_filter {
   }
   void adapt(digest d) {
     if (!f_.can().adapt || truth_.contains(d)) return;
-    const bool positive = f_.contains(d);
+    const bool positive = f_.may_contain(d);
     const byte_vector before = f_.save_bytes();
     const adapt_result answer = f_.adapt(d, remote_ref(truth_));
     RC_ASSERT(answer != adapt_result::is_member);
     RC_ASSERT((answer == adapt_result::not_positive) == !positive);
     if (answer == adapt_result::fixed) {
-      RC_ASSERT(!f_.contains(d));
+      RC_ASSERT(!f_.may_contain(d));
     } else if (answer == adapt_result::not_positive || !switches_blindly()) {
       RC_ASSERT(f_.save_bytes() == before);
     }

@@ -17,6 +17,9 @@
 #include "workload.hpp"
 
 namespace tamis::crash {
+
+using namespace detail;
+
 namespace {
 
 constexpr int report_descriptor = 3;

@@ -8,6 +8,9 @@
 #include "tamis/guard/rocksdb_store.hpp"
 
 namespace tamis::crash {
+
+using namespace detail;
+
 namespace {
 
 namespace files = std::filesystem;
@@ -35,11 +38,11 @@ class crash : public ::testing::Test {
   std::vector<std::string> disturb(const site& base, disturbance how, int runs, std::size_t enough = 10) {
     std::vector<std::string> problems;
     for (int i = 0; i < runs && problems.size() < enough; ++i) {
-      how.operation = 1 + (base.given().loads ? load_operations : operations) * i / runs + i % 3;
+      how.oplog_operation = 1 + (base.given().loads ? load_operations : operations) * i / runs + i % 3;
       site victim = base.copy_to(place / "victim");
       victim.run(3000 + static_cast<std::uint64_t>(i), steps, how);
       const std::string problem = victim.verify();
-      if (!problem.empty()) problems.push_back("operation " + std::to_string(how.operation) + ": " + problem);
+      if (!problem.empty()) problems.push_back("operation " + std::to_string(how.oplog_operation) + ": " + problem);
     }
     return problems;
   }

@@ -14,6 +14,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::crash {
+
+using namespace detail;
+
 namespace {
 
 namespace files = std::filesystem;

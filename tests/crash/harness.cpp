@@ -18,6 +18,9 @@
 #include "tests/support/toy_filter.hpp"
 
 namespace tamis::crash {
+
+using namespace detail;
+
 namespace {
 
 constexpr int report_descriptor = 3;
@@ -112,7 +115,7 @@ site site::copy_to(const std::string& root) const {
 child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance& how) {
   const std::string shadow = root_ + ".shadow";
   std::vector<std::string> environment = {"LD_PRELOAD=" CRASH_SHIM, "CRASH_ROOT=" + root_, "CRASH_HOW=" + how.how,
-                                          "CRASH_AT=" + std::to_string(how.operation)};
+                                          "CRASH_AT=" + std::to_string(how.oplog_operation)};
   if (how.current != power::stays) {
     begin_shadow(root_, shadow);
     environment.push_back("CRASH_SHADOW=" + shadow);

@@ -14,7 +14,7 @@ namespace tamis::crash {
 
 // How a child is disturbed. At most one of `operation` and `microseconds`.
 struct disturbance {
-  long operation = 0;            // number of the file operation
+  long oplog_operation = 0;      // number of the file operation
   std::string how = "kill";      // at that operation: what the shim does
   long microseconds = 0;         // kill from outside, so long after the start
   power current = power::stays;  // does the power go with the process?

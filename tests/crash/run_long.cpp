@@ -11,6 +11,9 @@
 #include "tamis/registry.hpp"
 
 namespace tamis::crash {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t base_steps = 300;
@@ -51,13 +54,13 @@ class long_run {
     const child_report report = victim.run(seed_ + number, steps, how);
     const std::string problem = victim.verify();
     const bool ended = report.operations != 0;
-    const bool missed = ended && (how.microseconds != 0 || report.operations < how.operation);
+    const bool missed = ended && (how.microseconds != 0 || report.operations < how.oplog_operation);
     ++(missed ? sum.undisturbed : sum.runs);
     ++sum.ways[std::string(to_string(victim.way()))];
     if (problem.empty()) return;
     ++sum.wrong;
     std::printf("  %s, %s, seed %llu, operation %ld: %s\n", name.c_str(), victim.given().filter.c_str(),
-                static_cast<unsigned long long>(seed_ + number), how.operation, problem.c_str());
+                static_cast<unsigned long long>(seed_ + number), how.oplog_operation, problem.c_str());
   }
 
   long operations() {
@@ -72,7 +75,7 @@ class long_run {
   std::uint64_t every_operation(const std::string& name, disturbance how) {
     tally sum;
     const long last = operations();
-    for (how.operation = 1; how.operation <= last; ++how.operation) one(name, how, sum);
+    for (how.oplog_operation = 1; how.oplog_operation <= last; ++how.oplog_operation) one(name, how, sum);
     return print(name, sum);
   }
 

@@ -25,7 +25,7 @@ struct step {
   std::vector<std::pair<std::string, std::optional<std::string>>> changes;
 };
 
-inline std::pair<std::string, std::optional<std::string>> random_change(random_source& random, std::uint64_t stamp) {
+inline std::pair<std::string, std::optional<std::string>> random_change(detail::random_source& random, std::uint64_t stamp) {
   std::string key = key_of(random.below(universe));
   if (random.chance(0.35)) return {std::move(key), std::nullopt};
   std::string value = std::to_string(stamp) + ':';
@@ -35,7 +35,7 @@ inline std::pair<std::string, std::optional<std::string>> random_change(random_s
 
 // With `loads`, some of the batches are bulk loads instead. They are larger, and do not erase.
 inline std::vector<step> workload(std::uint64_t seed, std::size_t length, bool loads) {
-  random_source random(seed);
+  detail::random_source random(seed);
   std::vector<step> steps;
   for (std::size_t i = 0; i < length; ++i) {
     const double dice = random.unit();

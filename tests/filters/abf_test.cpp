@@ -17,6 +17,9 @@
 #include "tests/support/remote.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 template <class F>
@@ -35,14 +38,14 @@ template <class F>
 std::vector<digest> positives(const F& f, std::size_t asked) {
   std::vector<digest> found;
   for (const digest d : strangers(asked)) {
-    if (f.contains(d)) found.push_back(d);
+    if (f.may_contain(d)) found.push_back(d);
   }
   return found;
 }
 
 template <class F>
-bool contains_each(const F& f, std::span<const digest> digests) {
-  return std::all_of(digests.begin(), digests.end(), [&](digest d) { return f.contains(d); });
+bool may_contain_each(const F& f, std::span<const digest> digests) {
+  return std::all_of(digests.begin(), digests.end(), [&](digest d) { return f.may_contain(d); });
 }
 
 template <class F>
@@ -59,7 +62,7 @@ TYPED_TEST(every_abf, adapts_to_a_set_that_rejects) {
       TypeParam f = filled<TypeParam>(2000, 6, {{"sets", sets}, {"word", word}});
       std::uint64_t fixed = 0;
       for (const digest d : strangers(2000)) {
-        if (!f.contains(d)) {
+        if (!f.may_contain(d)) {
           ASSERT_EQ(f.adapt(d), adapt_result::not_positive);
           continue;
         }
@@ -67,14 +70,14 @@ TYPED_TEST(every_abf, adapts_to_a_set_that_rejects) {
         const bool absent = f.certainly_absent(d);
         const adapt_result answer = f.adapt(d);
         ASSERT_EQ(answer == adapt_result::fixed, absent);
-        ASSERT_EQ(answer == adapt_result::unfixable, f.contains(d));
+        ASSERT_EQ(answer == adapt_result::unfixable, f.may_contain(d));
         if (answer == adapt_result::unfixable) {
           ASSERT_EQ(f, before);
         }
         fixed += answer == adapt_result::fixed;
       }
       EXPECT_GT(fixed, 50u);
-      EXPECT_TRUE(contains_each(f, keys(2000)));
+      EXPECT_TRUE(may_contain_each(f, keys(2000)));
     }
   }
 }
@@ -97,7 +100,7 @@ TYPED_TEST(every_abf, inserts_after_adapting_reach_every_set) {
   for (std::uint64_t first = 1000; first < 3000; first += 50) {
     for (const digest d : keys(50, first)) f.insert(d);
     for (const digest d : strangers(200, random.below(100000))) f.adapt(d);
-    ASSERT_TRUE(contains_each(f, keys(first + 50)));
+    ASSERT_TRUE(may_contain_each(f, keys(first + 50)));
   }
 }
 
@@ -106,7 +109,7 @@ TYPED_TEST(every_abf, decimation_acts_on_every_nth_false_positive) {
   unsigned seen = 0;
   unsigned acted = 0;
   for (const digest d : strangers(5000)) {
-    if (!f.contains(d)) continue;
+    if (!f.may_contain(d)) continue;
     const TypeParam before = f;
     const bool absent = f.certainly_absent(d);
     const bool due = ++seen % 5 == 0;
@@ -136,8 +139,8 @@ TYPED_TEST(every_abf, batches_agree_with_single_lookups) {
   const std::vector<digest> in = keys(5000);
   asked.insert(asked.end(), in.begin(), in.end());
   const auto out = std::make_unique<bool[]>(asked.size());
-  contains_many(f, asked, std::span(out.get(), asked.size()));
-  for (std::size_t i = 0; i < asked.size(); ++i) ASSERT_EQ(out[i], f.contains(asked[i]));
+  may_contain_many(f, asked, std::span(out.get(), asked.size()));
+  for (std::size_t i = 0; i < asked.size(); ++i) ASSERT_EQ(out[i], f.may_contain(asked[i]));
 }
 
 TYPED_TEST(every_abf, merging_adapted_filters_keeps_both) {
@@ -147,13 +150,13 @@ TYPED_TEST(every_abf, merging_adapted_filters_keeps_both) {
   for (const digest d : strangers(3000)) f.adapt(d);
   for (const digest d : strangers(3000, 10000)) g.adapt(d);
   ASSERT_TRUE(f.merge(g).ok());
-  EXPECT_TRUE(contains_each(f, keys(2000)));
-  EXPECT_TRUE(contains_each(f, keys(1000, 5000)));
+  EXPECT_TRUE(may_contain_each(f, keys(2000)));
+  EXPECT_TRUE(may_contain_each(f, keys(1000, 5000)));
   EXPECT_EQ(f.keys(), 3000u);
   // The merged filter is adaptable still, and loses nothing by it.
   for (const digest d : strangers(3000, 50000)) f.adapt(d);
-  EXPECT_TRUE(contains_each(f, keys(2000)));
-  EXPECT_TRUE(contains_each(f, keys(1000, 5000)));
+  EXPECT_TRUE(may_contain_each(f, keys(2000)));
+  EXPECT_TRUE(may_contain_each(f, keys(1000, 5000)));
 }
 
 TYPED_TEST(every_abf, shapes_that_differ_are_not_merged) {
@@ -170,16 +173,16 @@ TYPED_TEST(every_abf, detects_false_positives_without_a_table) {
   std::uint64_t detected = 0;
   std::uint64_t missed = 0;
   for (const digest d : strangers(20000)) {
-    if (!f.contains(d)) continue;
+    if (!f.may_contain(d)) continue;
     const bool absent = f.certainly_absent(d);
     const adapt_result answer = f.adapt(d, nothing);
     ASSERT_EQ(answer, absent ? adapt_result::fixed : adapt_result::unfixable);
-    ASSERT_EQ(f.contains(d), !absent);
+    ASSERT_EQ(f.may_contain(d), !absent);
     (absent ? detected : missed) += 1;
   }
   EXPECT_LT(missed * 10, detected) << "with four sets most false positives are rejected by some other set";
   for (const digest d : keys(5000)) ASSERT_EQ(f.adapt(d, nothing), adapt_result::unfixable);
-  EXPECT_TRUE(contains_each(f, keys(5000)));
+  EXPECT_TRUE(may_contain_each(f, keys(5000)));
 }
 
 TYPED_TEST(every_abf, detection_checks_every_nth_maybe) {
@@ -187,7 +190,7 @@ TYPED_TEST(every_abf, detection_checks_every_nth_maybe) {
   std::uint64_t reported = 0;
   std::uint64_t fixed = 0;
   for (const digest d : strangers(20000)) {
-    if (!f.contains(d)) continue;
+    if (!f.may_contain(d)) continue;
     const bool absent = f.certainly_absent(d);
     const bool due = ++reported % 10 == 0;
     ASSERT_EQ(f.adapt(d), due && absent ? adapt_result::fixed : adapt_result::unfixable);
@@ -289,8 +292,8 @@ TEST(abf_kinds, answer_alike) {
       }
       for (std::uint64_t key = 0; key < 200; ++key) {
         const digest asked = test_hash()(key);
-        RC_ASSERT(kept.contains(asked) == counting.contains(asked));
-        RC_ASSERT(kept.contains(asked) == spare.contains(asked));
+        RC_ASSERT(kept.may_contain(asked) == counting.may_contain(asked));
+        RC_ASSERT(kept.may_contain(asked) == spare.may_contain(asked));
       }
     }
   });
@@ -329,7 +332,7 @@ TEST(abf_counting, erasing_and_adapting_in_turn_loses_nothing) {
       }
     }
     ASSERT_EQ(f.keys(), truth.size());
-    for (const digest d : truth) ASSERT_TRUE(f.contains(d));
+    for (const digest d : truth) ASSERT_TRUE(f.may_contain(d));
   }
 }
 
@@ -341,13 +344,13 @@ TEST(abf, blind_switch_goes_round_all_sets) {
   const digest d = wrong[0];
   std::uint64_t switches = 0;
   // It moves on only while the key is a positive; once round if all four sets accept it.
-  while (f.contains(d) && switches < 4) {
+  while (f.may_contain(d) && switches < 4) {
     const adapt_result answer = f.adapt(d);
     ++switches;
-    ASSERT_EQ(answer == adapt_result::fixed, !f.contains(d));
+    ASSERT_EQ(answer == adapt_result::fixed, !f.may_contain(d));
   }
-  EXPECT_TRUE(contains_each(f, keys(200)));
-  EXPECT_EQ(f == before, f.contains(d));
+  EXPECT_TRUE(may_contain_each(f, keys(200)));
+  EXPECT_EQ(f == before, f.may_contain(d));
 }
 
 TEST(abf_j, blind_switch_changes_words_until_the_key_is_gone) {
@@ -355,20 +358,20 @@ TEST(abf_j, blind_switch_changes_words_until_the_key_is_gone) {
   std::uint64_t fixed = 0;
   std::uint64_t wrong = 0;
   for (const digest d : strangers(5000)) {
-    if (!f.contains(d)) continue;
+    if (!f.may_contain(d)) continue;
     const adapt_result answer = f.adapt(d);
-    ASSERT_EQ(answer == adapt_result::fixed, !f.contains(d));
+    ASSERT_EQ(answer == adapt_result::fixed, !f.may_contain(d));
     fixed += answer == adapt_result::fixed;
     ++wrong;
   }
   EXPECT_GT(fixed * 2, wrong) << "two words have to accept it again";
-  EXPECT_TRUE(contains_each(f, keys(2000)));
+  EXPECT_TRUE(may_contain_each(f, keys(2000)));
 }
 
 TEST(abf_j, one_word_is_abf) {
   const abf_j one = filled<abf_j>(2000, 8, {{"j", "1"}, {"k", "4"}});
   const abf plain = filled<abf>(2000, 8, {{"k", "4"}});
-  for (const digest d : strangers(20000)) ASSERT_EQ(one.contains(d), plain.contains(d));
+  for (const digest d : strangers(20000)) ASSERT_EQ(one.may_contain(d), plain.may_contain(d));
 }
 
 // More words are closer to a classic Bloom filter, and better.

@@ -43,7 +43,7 @@ typename Kind::tested make_adaptive(std::uint64_t capacity, unsigned remainder) 
 template <class Filter>
 std::vector<std::byte> payload_of(const Filter& filter) {
   memory_sink sink;
-  writer out(sink);
+  detail::writer out(sink);
   out(filter);
   out.finish().value();
   return sink.bytes();
@@ -51,10 +51,10 @@ std::vector<std::byte> payload_of(const Filter& filter) {
 template <class Filter>
 result<Filter> loaded_from(const std::vector<std::byte>& payload) {
   memory_source source(payload);
-  reader in(source);
-  Filter loaded = stored_access::blank<Filter>();
+  detail::reader in(source);
+  Filter loaded = detail::stored_access::blank<Filter>();
   in(loaded);
-  if (!in.ok()) return error{in.state().message()};
+  if (!in.ok()) return failure{in.state().message()};
   return loaded;
 }
 template <class Filter>

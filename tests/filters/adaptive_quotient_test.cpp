@@ -16,6 +16,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 using namespace tamis::test;
 
 digest draw(random_source& random) { return {random(), random()}; }
@@ -77,17 +78,17 @@ struct small_world {
   }
   void adapt() {
     const digest d = any();
-    const bool positive = filter.contains(d);
+    const bool positive = filter.may_contain(d);
     const auto before = filter;
     switch (filter.adapt(d, remote)) {
-      case adapt_result::fixed: ASSERT_TRUE(positive && !is_member(d) && !filter.contains(d)); break;
+      case adapt_result::fixed: ASSERT_TRUE(positive && !is_member(d) && !filter.may_contain(d)); break;
       case adapt_result::is_member: ASSERT_TRUE(is_member(d) && filter == before); break;
       case adapt_result::not_positive: ASSERT_TRUE(!positive && !is_member(d) && filter == before); break;
       case adapt_result::unfixable: ASSERT_TRUE(positive && !is_member(d) && filter == before); break;
     }
   }
   void expect_no_member_lost() const {
-    for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+    for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
     const status valid = filter.validate();
     ASSERT_TRUE(valid.ok()) << valid.message();
   }
@@ -161,11 +162,11 @@ TYPED_TEST(adaptive_quotients, fill_adapt_fill) {
     std::uint64_t unfixable = 0;
     for (std::uint64_t i = 0; i < 4096 * negatives_per_slot; ++i) {
       const digest d = draw(random);
-      if (filter.contains(d)) unfixable += filter.adapt(d, remote) != adapt_result::fixed;
+      if (filter.may_contain(d)) unfixable += filter.adapt(d, remote) != adapt_result::fixed;
     }
-    for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+    for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
     fill(capacity);
-    for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+    for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
     EXPECT_EQ(filter.keys(), capacity);
     EXPECT_EQ(unfixable, 0u);
     EXPECT_TRUE(filter.validate().ok());
@@ -186,12 +187,12 @@ TYPED_TEST(adaptive_quotients, fixed_queries_stay_fixed_until_a_reset) {
   std::vector<digest> wrong;
   for (int i = 0; i < 200000; ++i) {
     const digest d = draw(random);
-    if (filter.contains(d) && filter.adapt(d, remote) == adapt_result::fixed) wrong.push_back(d);
+    if (filter.may_contain(d) && filter.adapt(d, remote) == adapt_result::fixed) wrong.push_back(d);
   }
   ASSERT_GT(wrong.size(), 300u);
   // A later fix of the same slot may let an earlier query back in, with probability 1/256 for a TAF, never for an exAF.
   std::uint64_t back = 0;
-  for (const digest d : wrong) back += filter.contains(d);
+  for (const digest d : wrong) back += filter.may_contain(d);
   if (filter.resets() == 0) {
     EXPECT_LE(back, binomial_upper_bound(wrong.size(), 1.0 / 256, 1e-9));
   }
@@ -206,7 +207,7 @@ TYPED_TEST(adaptive_quotients, a_remote_that_does_not_fit_changes_nothing) {
   const auto before = filter;
   for (int i = 0; i < 2000; ++i) {
     const digest d = draw(random);
-    if (filter.contains(d)) {
+    if (filter.may_contain(d)) {
       EXPECT_EQ(filter.adapt(d, other), adapt_result::unfixable);
     }
   }
@@ -260,13 +261,13 @@ TYPED_TEST(adaptive_quotients, the_cost_of_adapting_is_bounded) {
         ASSERT_LE(work.comparisons, adapt_work::most_comparisons + 1);
         ASSERT_LE(work.slots, 3 * adapt_work::most_slots);
         if (keys > adapt_work::most_slots) {
-          ASSERT_EQ(answer, before.contains(y) ? adapt_result::unfixable : adapt_result::not_positive);
+          ASSERT_EQ(answer, before.may_contain(y) ? adapt_result::unfixable : adapt_result::not_positive);
         }
         if (which == crowd::one_digest) ASSERT_LE(work.comparisons, keys);  // paired once, each with its neighbour
         if (answer != adapt_result::fixed) ASSERT_EQ(filter, before);
-        ASSERT_EQ(filter.contains(y), answer == adapt_result::unfixable);
+        ASSERT_EQ(filter.may_contain(y), answer == adapt_result::unfixable);
       }
-      stored.for_each_in(all_digests, [&](digest d) { EXPECT_TRUE(filter.contains(d)); });
+      stored.for_each_in(all_digests, [&](digest d) { EXPECT_TRUE(filter.may_contain(d)); });
       const digest in = of_crowd(crowd::one_digest, random);
       if (which == crowd::one_digest) ASSERT_EQ(filter.adapt(in, stored), adapt_result::is_member);
     }
@@ -323,7 +324,7 @@ TYPED_TEST(adaptive_quotients, symbols_of_free_slots_are_refused) {
   };
   do {
     const digest d = draw(random);
-    if (filter.contains(d)) ASSERT_NE(filter.adapt(d, remote), adapt_result::is_member);
+    if (filter.may_contain(d)) ASSERT_NE(filter.adapt(d, remote), adapt_result::is_member);
     adapted = payload_of(filter);
   } while (symbols_in(adapted) == symbols_in(empty));
   ASSERT_TRUE(loaded_from<tested>(adapted).ok());
@@ -345,15 +346,15 @@ TYPED_TEST(adaptive_quotients, copies_of_a_key_are_separate) {
   }
   digest y = x;
   y.low ^= 1;  // shares about 120 bits: more than a hundred slots would have to learn many symbols
-  EXPECT_TRUE(filter.contains(y));
+  EXPECT_TRUE(filter.may_contain(y));
   filter.adapt(y, remote);
-  EXPECT_TRUE(filter.contains(x));
+  EXPECT_TRUE(filter.may_contain(x));
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(filter.contains(x));
+    ASSERT_TRUE(filter.may_contain(x));
     ASSERT_EQ(filter.erase(x, remote), erase_result::erased);
     remote.erase(x);
   }
-  EXPECT_FALSE(filter.contains(x));
+  EXPECT_FALSE(filter.may_contain(x));
   EXPECT_EQ(filter.keys(), 0u);
 }
 

@@ -3,6 +3,9 @@
 #include "tests/filters/cuckoo_checks.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 TEST(ascf, every_width_agrees_with_a_multiset_and_refuses_without_a_trace) { check_every_width<ascf>(); }

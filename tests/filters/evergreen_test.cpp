@@ -12,6 +12,9 @@
 #include "tests/support/remote.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 20250312;
@@ -21,7 +24,7 @@ evergreen make(std::uint64_t capacity, option_list options, double fpr = 0.01) {
 }
 
 std::uint64_t positives(const evergreen& f, std::span<const digest> asked) {
-  return static_cast<std::uint64_t>(std::count_if(asked.begin(), asked.end(), [&](digest d) { return f.contains(d); }));
+  return static_cast<std::uint64_t>(std::count_if(asked.begin(), asked.end(), [&](digest d) { return f.may_contain(d); }));
 }
 
 bool has_all(const evergreen& f, std::span<const digest> digests) { return positives(f, digests) == digests.size(); }
@@ -41,7 +44,7 @@ TEST(evergreen, growing_changes_no_answer) {
   for (int round = 0; round < 7; ++round) {  // entries run out of bits in the fifth
     const evergreen before = f;
     ASSERT_TRUE(f.expand().ok());
-    for (const digest d : asked) ASSERT_EQ(f.contains(d), before.contains(d)) << round;
+    for (const digest d : asked) ASSERT_EQ(f.may_contain(d), before.may_contain(d)) << round;
     EXPECT_NEAR(f.expected_fpr(), before.expected_fpr(), 1e-12);
     EXPECT_TRUE(has_all(f, in));
   }
@@ -120,7 +123,7 @@ TEST(evergreen, copies_of_a_key_are_a_counter) {
   }
   EXPECT_EQ(f.bits().fast, bits);
   for (int i = 0; i < 100000; ++i) ASSERT_EQ(f.erase(often), erase_result::erased);
-  EXPECT_FALSE(f.contains(often));
+  EXPECT_FALSE(f.may_contain(often));
   EXPECT_TRUE(has_all(f, keys(800)));
 }
 
@@ -132,14 +135,14 @@ TEST(evergreen, keys_with_one_long_beginning_are_refused_without_a_loss) {
   for (int i = 0; i < 3000; ++i) {
     const digest d{0x123456789a000000u | random() >> 40, random()};
     const digest other{0x123456789a000000u | random() >> 40, random()};
-    const bool accepted[] = {f.contains(d), f.contains(other)};
+    const bool accepted[] = {f.may_contain(d), f.may_contain(other)};
     if (f.insert(d) == insert_result::inserted) {
       in.push_back(d);
     } else {
       ++refused;
       ASSERT_EQ(f.keys(), in.size());
-      ASSERT_LE(f.contains(d), accepted[0]);
-      ASSERT_LE(f.contains(other), accepted[1]);
+      ASSERT_LE(f.may_contain(d), accepted[0]);
+      ASSERT_LE(f.may_contain(other), accepted[1]);
     }
   }
   EXPECT_GT(in.size(), 200u);
@@ -169,7 +172,7 @@ TEST(evergreen, adapting_heals_a_key_that_went_in_twice) {
     stored.insert(d);
   }
   for (const digest d : strangers(100000)) {
-    if (f.contains(d)) {
+    if (f.may_contain(d)) {
       ASSERT_EQ(f.adapt(d, stored), adapt_result::fixed);
     }
   }
@@ -189,7 +192,7 @@ TEST(evergreen, reports_a_stored_key_that_it_does_not_have) {
   const evergreen before = f;
   std::uint64_t reported = 0;
   for (const digest d : strangers(5000)) {
-    if (!f.contains(d)) continue;
+    if (!f.may_contain(d)) continue;
     evergreen g = f;
     if (g.adapt(d, stored) == adapt_result::unfixable) {
       EXPECT_EQ(g.missing(), f.missing() + 1);

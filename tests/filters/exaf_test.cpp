@@ -11,6 +11,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 digest draw(random_source& random) { return {random(), random()}; }
 
@@ -27,11 +28,11 @@ TEST(exaf, what_was_fixed_stays_fixed) {
   std::vector<digest> wrong;
   while (filter.resets() == 0) {
     const digest d = draw(random);
-    if (!filter.contains(d)) continue;
+    if (!filter.may_contain(d)) continue;
     ASSERT_EQ(filter.adapt(d, remote), adapt_result::fixed);
     if (filter.resets() != 0) break;
     wrong.push_back(d);
-    for (const digest old : wrong) ASSERT_FALSE(filter.contains(old));
+    for (const digest old : wrong) ASSERT_FALSE(filter.may_contain(old));
   }
   EXPECT_GT(wrong.size(), 100u);
   EXPECT_LT(filter.expected_fpr(), quotient_rate(15790, 15000, 8));
@@ -49,12 +50,12 @@ TEST(exaf, the_stated_rate_falls_with_the_extensions) {
   const double before = filter.expected_fpr();
   for (int i = 0; i < 60000; ++i) {
     const digest d = draw(random);
-    if (filter.contains(d)) filter.adapt(d, remote);
+    if (filter.may_contain(d)) filter.adapt(d, remote);
   }
   EXPECT_LT(filter.expected_fpr(), before);
   constexpr std::uint64_t trials = 1000000;
   std::uint64_t wrong = 0;
-  for (std::uint64_t i = 0; i < trials; ++i) wrong += filter.contains(draw(random));
+  for (std::uint64_t i = 0; i < trials; ++i) wrong += filter.may_contain(draw(random));
   EXPECT_LE(wrong, binomial_upper_bound(trials, filter.expected_fpr(), 1e-9));
   EXPECT_GE(wrong, binomial_lower_bound(trials, filter.expected_fpr() * 0.97, 1e-9));
 }
@@ -73,14 +74,14 @@ TEST(exaf, erases_exactly_without_a_remote) {
     }
     for (int i = 0; i < 30; ++i) {
       const digest d = draw(random);
-      if (filter.contains(d)) filter.adapt(d, remote);
+      if (filter.may_contain(d)) filter.adapt(d, remote);
     }
     while (!members.empty()) {
       std::swap(members[random.below(members.size())], members.back());
       ASSERT_EQ(filter.erase(members.back()), erase_result::erased);
       remote.erase(members.back());
       members.pop_back();
-      for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+      for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
     }
     EXPECT_EQ(filter.keys(), 0u);
   }

@@ -20,7 +20,7 @@ namespace tamis::test {
 inline constexpr std::uint64_t fingerprint_seed = 20240703;
 
 inline std::vector<digest> random_digests(std::size_t count, std::uint64_t seed) {
-  random_source random(seed);
+  detail::random_source random(seed);
   std::vector<digest> made(count);
   for (digest& d : made) d = {random(), random()};
   return made;
@@ -46,7 +46,7 @@ void check_against_multiset(std::uint64_t capacity, unsigned width, int steps) {
   const F fresh = f;
   std::map<digest, std::uint64_t> model;
   std::uint64_t size = 0;
-  random_source random(fingerprint_seed + capacity * 100 + width);
+  detail::random_source random(fingerprint_seed + capacity * 100 + width);
   const std::vector<digest> universe = random_digests(capacity, random());
   for (int step = 0; step < steps; ++step) {
     const digest d = universe[random.below(universe.size())];
@@ -60,7 +60,7 @@ void check_against_multiset(std::uint64_t capacity, unsigned width, int steps) {
       --size;
     }
     ASSERT_EQ(f.keys(), size);
-    ASSERT_EQ(f.contains(d), f.count(d) != 0);
+    ASSERT_EQ(f.may_contain(d), f.count(d) != 0);
     ASSERT_GE(f.count(d), model[d]);
   }
   for (const auto& [d, copies] : model) ASSERT_GE(f.count(d), copies);
@@ -77,7 +77,7 @@ template <class F>
 void check_refusals_change_nothing(std::uint64_t capacity, unsigned width, int refusals) {
   F f = make_of_width<F>(capacity, width);
   std::vector<digest> in;
-  random_source random(fingerprint_seed + capacity + width);
+  detail::random_source random(fingerprint_seed + capacity + width);
   while (refusals != 0) {
     const F before = f;
     const digest d{random(), random()};
@@ -90,7 +90,7 @@ void check_refusals_change_nothing(std::uint64_t capacity, unsigned width, int r
   }
   EXPECT_GE(in.size(), capacity);
   EXPECT_EQ(f.keys(), in.size());
-  for (const digest d : in) ASSERT_TRUE(f.contains(d));
+  for (const digest d : in) ASSERT_TRUE(f.may_contain(d));
   EXPECT_TRUE(is_valid(f));
 }
 
@@ -101,7 +101,7 @@ void check_holds_capacity(std::uint64_t capacity, unsigned width, std::uint64_t 
     const std::vector<digest> all = random_digests(capacity, fingerprint_seed + seed);
     for (const digest d : all)
       ASSERT_EQ(f.insert(d), insert_result::inserted) << f.keys() << " of " << capacity << ", seed " << seed;
-    for (const digest d : all) ASSERT_TRUE(f.contains(d));
+    for (const digest d : all) ASSERT_TRUE(f.may_contain(d));
   }
 }
 
@@ -114,15 +114,15 @@ void check_rate(unsigned width) {
   F f = make_of_width<F>(keys, width);
   for (const digest d : random_digests(keys, fingerprint_seed)) ASSERT_EQ(f.insert(d), insert_result::inserted);
   std::uint64_t positives = 0;
-  for (const digest d : random_digests(asked, fingerprint_seed + 1)) positives += f.contains(d);
-  EXPECT_LE(positives, binomial_upper_bound(asked, f.expected_fpr() * 1.03, 1e-12));
-  EXPECT_GE(positives, binomial_lower_bound(asked, f.expected_fpr() * 0.97, 1e-12));
+  for (const digest d : random_digests(asked, fingerprint_seed + 1)) positives += f.may_contain(d);
+  EXPECT_LE(positives, detail::binomial_upper_bound(asked, f.expected_fpr() * 1.03, 1e-12));
+  EXPECT_GE(positives, detail::binomial_lower_bound(asked, f.expected_fpr() * 0.97, 1e-12));
 }
 
 template <class F>
 std::vector<std::byte> saved(const F& f) {
   memory_sink sink;
-  writer out(sink);
+  detail::writer out(sink);
   out(f);
   out.finish().value();
   return std::move(sink).take();
@@ -131,8 +131,8 @@ std::vector<std::byte> saved(const F& f) {
 template <class F>
 status loaded(const std::vector<std::byte>& bytes, F* into = nullptr) {
   memory_source source(bytes);
-  reader in(source);
-  F f = stored_access::blank<F>();
+  detail::reader in(source);
+  F f = detail::stored_access::blank<F>();
   in(f);
   if (in.ok() && into != nullptr) *into = std::move(f);
   return in.state();

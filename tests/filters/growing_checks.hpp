@@ -14,18 +14,18 @@
 
 namespace tamis::test {
 
-inline digest draw(random_source& random) { return {random(), random()}; }
+inline digest draw(detail::random_source& random) { return {random(), random()}; }
 
-inline std::vector<digest> draw(random_source& random, std::size_t count) {
+inline std::vector<digest> draw(detail::random_source& random, std::size_t count) {
   std::vector<digest> drawn(count);
   for (digest& d : drawn) d = draw(random);
   return drawn;
 }
 
 template <class F>
-std::uint64_t false_positives(const F& f, random_source& random, std::uint64_t queries) {
+std::uint64_t false_positives(const F& f, detail::random_source& random, std::uint64_t queries) {
   std::uint64_t wrong = 0;
-  for (std::uint64_t i = 0; i < queries; ++i) wrong += f.contains(draw(random));
+  for (std::uint64_t i = 0; i < queries; ++i) wrong += f.may_contain(draw(random));
   return wrong;
 }
 
@@ -38,7 +38,7 @@ std::uint64_t false_positives(const F& f, random_source& random, std::uint64_t q
 template <class F>
 void grow_with_deletes(F& f, std::uint64_t most, double share, std::uint64_t seed) {
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
-  random_source random(seed);
+  detail::random_source random(seed);
   std::vector<digest> in;
   const auto insert = [&](digest d) {
     ASSERT_EQ(f.insert(d), insert_result::inserted) << in.size() << " keys are in";
@@ -61,7 +61,7 @@ void grow_with_deletes(F& f, std::uint64_t most, double share, std::uint64_t see
     for (std::uint64_t i = 0; i < wave / 3; ++i) erase_one();
     ASSERT_EQ(f.keys(), in.size());
     ASSERT_TRUE(f.validate().ok()) << f.validate().message();
-    for (const digest d : in) ASSERT_TRUE(f.contains(d)) << in.size() << " keys are in";
+    for (const digest d : in) ASSERT_TRUE(f.may_contain(d)) << in.size() << " keys are in";
     constexpr std::uint64_t queries = 20000;
     const double stated = f.expected_fpr();
     const double luck = std::sqrt(15.0 * share * -std::log1p(-stated));

@@ -14,6 +14,9 @@
 #include "tests/support/keys.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 20230620;
@@ -31,7 +34,7 @@ infini make(std::uint64_t places, unsigned fingerprint, const std::string& mode 
 }
 
 std::uint64_t positives(const infini& f, std::span<const digest> asked) {
-  return static_cast<std::uint64_t>(std::count_if(asked.begin(), asked.end(), [&](digest d) { return f.contains(d); }));
+  return static_cast<std::uint64_t>(std::count_if(asked.begin(), asked.end(), [&](digest d) { return f.may_contain(d); }));
 }
 bool has_all(const infini& f, std::span<const digest> digests) { return positives(f, digests) == digests.size(); }
 
@@ -92,7 +95,7 @@ TEST(infini, expanding_changes_no_answer) {
         }
         ASSERT_EQ(f.places(), 2 * before.places());
         ASSERT_EQ(f.keys(), in.size());
-        for (const digest d : asked) ASSERT_EQ(f.contains(d), before.contains(d)) << round;
+        for (const digest d : asked) ASSERT_EQ(f.may_contain(d), before.may_contain(d)) << round;
         EXPECT_NEAR(f.expected_fpr(), before.expected_fpr(), before.expected_fpr() / 10);
         ASSERT_TRUE(has_all(f, in));
         ASSERT_TRUE(f.validate().ok()) << f.validate().message();
@@ -140,7 +143,7 @@ TEST(infini, keys_on_their_way_show_in_every_answer) {
       ASSERT_EQ(f.keys(), i + 1);
       ASSERT_TRUE(has_all(f, std::span(in).first(i + 1)));
       for (const digest d : in) ASSERT_EQ(f.count(d), settled.count(d));
-      for (const digest d : asked) ASSERT_EQ(f.contains(d), settled.contains(d));
+      for (const digest d : asked) ASSERT_EQ(f.may_contain(d), settled.may_contain(d));
       ASSERT_EQ(entries_of(f), entries_of(settled));
       ASSERT_EQ(f.expected_fpr(), settled.expected_fpr());
       ASSERT_TRUE(f == settled && settled == f);
@@ -164,15 +167,15 @@ TEST(infini, keys_on_their_way_show_in_every_answer) {
   }
 }
 
-// contains() asks older tables only where a hint says so, count() always: slots of eight bits and more have hints.
+// may_contain() asks older tables only where a hint says so, count() always: slots of eight bits and more have hints.
 TEST(infini, hints_hide_no_entry_of_an_older_table) {
   for (const unsigned fingerprint : {6u, 7u, 9u}) {
     for (const char* mode : endless_modes) {
       infini f = make(5, fingerprint, mode);
       std::vector<digest> in;
       const auto ask = [&] {
-        for (const digest d : in) ASSERT_TRUE(f.contains(d));
-        for (const digest d : strangers(3000)) ASSERT_EQ(f.contains(d), f.count(d) != 0);
+        for (const digest d : in) ASSERT_TRUE(f.may_contain(d));
+        for (const digest d : strangers(3000)) ASSERT_EQ(f.may_contain(d), f.count(d) != 0);
       };
       while (f.expansions() < 17) {
         for (const digest d : keys(3, 3 * f.expansions())) {
@@ -186,7 +189,7 @@ TEST(infini, hints_hide_no_entry_of_an_older_table) {
       EXPECT_GE(f.tables(), 2u);
       infini rejuvenated = f;
       for (std::size_t i = 0; i < in.size(); i += 2) ASSERT_TRUE(rejuvenated.rejuvenate(in[i]));
-      for (const digest d : in) ASSERT_TRUE(rejuvenated.contains(d));
+      for (const digest d : in) ASSERT_TRUE(rejuvenated.may_contain(d));
       while (f.expansions() != 0 && f.contract().ok()) ask();
       EXPECT_EQ(f.expansions(), 0u);
       EXPECT_EQ(f.keys(), in.size());
@@ -302,9 +305,9 @@ TEST(infini, longest_match_is_erased_and_renewed) {
   ASSERT_EQ(f.count(younger), 2u);
   infini renewed = f;
   EXPECT_EQ(f.erase(younger), erase_result::erased);
-  EXPECT_TRUE(f.contains(covering));
+  EXPECT_TRUE(f.may_contain(covering));
   EXPECT_EQ(f.erase(covering), erase_result::erased);
-  EXPECT_FALSE(f.contains(covering));
+  EXPECT_FALSE(f.may_contain(covering));
   EXPECT_EQ(f.erase(covering), erase_result::absent);
   EXPECT_TRUE(renewed.rejuvenate(younger));  // its own entry, which has all bits
   EXPECT_EQ(renewed.count(younger), 2u);

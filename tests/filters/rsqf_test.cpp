@@ -12,6 +12,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 digest draw(random_source& random) { return {random(), random()}; }
 
@@ -27,7 +28,7 @@ TEST(rsqf, keeps_all_keys_up_to_its_capacity_for_every_remainder) {
       std::vector<digest> keys;
       for (std::uint64_t i = 0; i < capacity; ++i) keys.push_back(draw(random));
       for (const digest key : keys) ASSERT_EQ(filter.insert(key), insert_result::inserted) << capacity;
-      for (const digest key : keys) ASSERT_TRUE(filter.contains(key));
+      for (const digest key : keys) ASSERT_TRUE(filter.may_contain(key));
       EXPECT_EQ(filter.keys(), capacity);
       EXPECT_TRUE(filter.validate().ok());
     }
@@ -41,7 +42,7 @@ TEST(rsqf, rate_is_the_expected_one) {
     for (int i = 0; i < 50000; ++i) filter.insert(draw(random));
     constexpr std::uint64_t trials = 2000000;
     std::uint64_t wrong = 0;
-    for (std::uint64_t i = 0; i < trials; ++i) wrong += filter.contains(draw(random));
+    for (std::uint64_t i = 0; i < trials; ++i) wrong += filter.may_contain(draw(random));
     EXPECT_LE(wrong, binomial_upper_bound(trials, filter.expected_fpr(), 1e-9));
     EXPECT_GE(wrong, binomial_lower_bound(trials, filter.expected_fpr(), 1e-9));
   }
@@ -61,7 +62,7 @@ TEST(rsqf, a_full_filter_refuses_and_loses_nothing) {
     }
   }
   EXPECT_EQ(filter.keys(), in.size());
-  for (const digest key : in) ASSERT_TRUE(filter.contains(key));
+  for (const digest key : in) ASSERT_TRUE(filter.may_contain(key));
   for (const digest key : in) ASSERT_EQ(filter.erase(key), erase_result::erased);
   EXPECT_EQ(filter, make(500, 8));
 }
@@ -125,8 +126,8 @@ TEST(rsqf, batches_agree_with_single_calls) {
     for (int i = 0; i < 6000; ++i) digests.push_back(draw(random));
     EXPECT_EQ(insert_many(filter, std::span(digests).first(3000)), 3000u);
     const auto out = std::make_unique<bool[]>(digests.size());
-    contains_many(filter, digests, std::span(out.get(), digests.size()));
-    for (std::size_t i = 0; i < digests.size(); ++i) ASSERT_EQ(out[i], filter.contains(digests[i]));
+    may_contain_many(filter, digests, std::span(out.get(), digests.size()));
+    for (std::size_t i = 0; i < digests.size(); ++i) ASSERT_EQ(out[i], filter.may_contain(digests[i]));
   }
 }
 

@@ -13,6 +13,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t quotients = 1 << 14;
 constexpr std::uint64_t capacity = quotients * 95 / 100;
@@ -40,7 +41,7 @@ struct filled {
 
   // Asks, and reports a wrong answer.
   bool ask(digest d) {
-    if (!filter.contains(d)) return false;
+    if (!filter.may_contain(d)) return false;
     EXPECT_EQ(filter.adapt(d, remote), adapt_result::fixed);
     return true;
   }

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 digest draw(random_source& random) { return {random(), random()}; }
 
@@ -37,10 +38,10 @@ TEST(utaf, selectors_beyond_a_byte_start_anew) {
     for (; filter.resets() < 3; ++asked) {
       ASSERT_LT(asked, 3000000u);
       const digest y = draw(random);
-      if (!filter.contains(y)) continue;
+      if (!filter.may_contain(y)) continue;
       ASSERT_EQ(filter.adapt(y, remote), adapt_result::fixed);
-      ASSERT_FALSE(filter.contains(y));
-      ASSERT_TRUE(filter.contains(x));
+      ASSERT_FALSE(filter.may_contain(y));
+      ASSERT_TRUE(filter.may_contain(x));
       highest = std::max(highest, largest_selector(filter));
     }
     EXPECT_GE(highest, 250u);
@@ -74,7 +75,7 @@ TEST(utaf, one_slot_that_starts_anew_leaves_its_neighbours_alone) {
     std::uint64_t back = 0;
     for (std::size_t i = 0; i < after.size(); ++i) back += after[i] < before[i];
     ASSERT_EQ(back, filter.resets() - resets);
-    for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+    for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
   }
 }
 
@@ -94,10 +95,10 @@ TEST(utaf, selectors_continue_past_the_digest) {
   for (const digest x : members) {
     digest y = x;
     y.low ^= 1;  // differs in the last bit only, which no remainder of the first digest has
-    ASSERT_TRUE(filter.contains(y));
+    ASSERT_TRUE(filter.may_contain(y));
     ASSERT_EQ(filter.adapt(y, remote), adapt_result::fixed);
-    ASSERT_FALSE(filter.contains(y));
-    ASSERT_TRUE(filter.contains(x));
+    ASSERT_FALSE(filter.may_contain(y));
+    ASSERT_TRUE(filter.may_contain(x));
   }
   EXPECT_GE(largest_selector(filter), (128u - 14u) / 8u - 1);
 }
@@ -114,14 +115,14 @@ TEST(utaf, inserts_need_no_remote_after_adapting) {
     ASSERT_EQ(filter.insert(members.back()), insert_result::inserted);
     for (int j = 0; j < 20; ++j) {
       const digest y = draw(random);
-      if (filter.contains(y)) {
+      if (filter.may_contain(y)) {
         ASSERT_EQ(filter.adapt(y, remote), adapt_result::fixed);
       }
     }
   }
   EXPECT_EQ(filter.resets(), 0u);
   EXPECT_GT(largest_selector(filter), 2u);
-  for (const digest d : members) ASSERT_TRUE(filter.contains(d));
+  for (const digest d : members) ASSERT_TRUE(filter.may_contain(d));
 }
 
 TEST(utaf, space_is_a_byte_more_than_an_rsqf) {

@@ -11,6 +11,9 @@
 #include "tamis/guard/rocksdb_store.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 namespace files = std::filesystem;
@@ -182,7 +185,7 @@ TEST_P(damaged_store, records_trimmed_too_far) {
 
 TEST_P(damaged_store, a_record_that_belongs_to_another_stripe) {
   write_set set;
-  set.records.push_back({1, row(1).numbers[1] + 1, operation::insert, {forever, forever}});
+  set.records.push_back({1, row(1).numbers[1] + 1, oplog_operation::insert, {forever, forever}});
   ASSERT_TRUE(behind->write(set, true));
   expect_way(recovery_way::rebuilt);
 }

@@ -3,6 +3,9 @@
 #include "support.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 class guarded : public ::testing::TestWithParam<std::string> {

@@ -31,7 +31,7 @@ class interrupted_store final : public forwarding_store {
   std::string name() const override { return "interrupted"; }
   status ingest(std::span<const write_set::entry> given) override {
     TAMIS_CHECK(forwarding_store::ingest(given.first(given.size() / 2)));
-    return error{"interrupted: cannot go on"};
+    return failure{"interrupted: cannot go on"};
   }
 };
 

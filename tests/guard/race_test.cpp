@@ -18,6 +18,9 @@ extern "C" const char* __tsan_default_suppressions() {
 #endif
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 // Looks at the filter at the moment when an entry reaches the store: it must be covered already.

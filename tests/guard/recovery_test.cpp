@@ -6,6 +6,9 @@
 #include "support.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 namespace files = std::filesystem;

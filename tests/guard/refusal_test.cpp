@@ -19,11 +19,11 @@ class failing_store final : public forwarding_store {
 
   std::string name() const override { return "failing"; }
   status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
-    if (scans_fail) return error{"failing: cannot scan"};
+    if (scans_fail) return failure{"failing: cannot scan"};
     return forwarding_store::scan(range, size, visit);
   }
   status write(const write_set& changes, bool sync) override {
-    if (writes_fail) return error{"failing: cannot write"};
+    if (writes_fail) return failure{"failing: cannot write"};
     return forwarding_store::write(changes, sync);
   }
 

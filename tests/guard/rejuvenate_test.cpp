@@ -3,6 +3,9 @@
 #include "support.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 class rejuvenating_store : public ::testing::Test {

@@ -57,7 +57,7 @@ TEST_P(stores, scans_are_in_order_and_bounded_on_both_sides) {
 
 TEST_P(stores, records_stay_in_their_stripe_and_can_be_trimmed) {
   write_set set;
-  for (std::uint64_t n = 1; n <= 300; ++n) set.records.push_back({n % 3 == 0 ? 2u : 1u, n, operation::insert, {n, n}});
+  for (std::uint64_t n = 1; n <= 300; ++n) set.records.push_back({n % 3 == 0 ? 2u : 1u, n, oplog_operation::insert, {n, n}});
   ASSERT_TRUE(behind->write(set, false));
   EXPECT_EQ(record_numbers(2, 290), (std::vector<std::uint64_t>{291, 294, 297, 300}));
   write_set trim;

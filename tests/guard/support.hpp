@@ -22,8 +22,8 @@ namespace tamis::test {
 inline const registry& registry_with_toys() {
   static const registry made = [] {
     registry all = registry::builtin();
-    all.add(entry_of<toy_everything>());
-    all.add(entry_of<toy_minimal>());
+    all.add(detail::entry_of<toy_everything>());
+    all.add(detail::entry_of<toy_minimal>());
     return all;
   }();
   return made;

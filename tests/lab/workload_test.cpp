@@ -21,6 +21,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 using namespace tamis::lab;
 
 constexpr std::uint64_t seed = 20240613;

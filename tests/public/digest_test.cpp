@@ -9,6 +9,9 @@
 #include "tests/support/keys.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 1;

@@ -10,6 +10,9 @@
 #include "tests/support/bytes.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 TEST(hasher, integers_hash_like_their_eight_bytes) {

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 TEST(memory_remote, agrees_with_a_multiset) {
   random_source random(1);

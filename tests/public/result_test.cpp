@@ -8,7 +8,7 @@ namespace tamis {
 namespace {
 
 result<std::unique_ptr<int>> half(int value) {
-  if (value % 2 != 0) return error{std::to_string(value) + " is odd"};
+  if (value % 2 != 0) return failure{std::to_string(value) + " is odd"};
   return std::make_unique<int>(value / 2);
 }
 

@@ -18,6 +18,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 using namespace tamis::readers;
 using namespace std::string_literals;
 
@@ -42,7 +43,7 @@ class text_input final : public input {
 
 class broken_input final : public input {
  public:
-  result<std::size_t> read(std::span<char>) override { return error{"cannot read: the disk is gone"}; }
+  result<std::size_t> read(std::span<char>) override { return failure{"cannot read: the disk is gone"}; }
 };
 
 struct outcome {

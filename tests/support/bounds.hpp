@@ -17,7 +17,7 @@ inline constexpr double check_fail = 1e-13;
 
 // Is a count that is Binomial(trials, p) with some p <= rate within what chance explains?
 inline ::testing::AssertionResult at_most_by_chance(std::uint64_t count, std::uint64_t trials, double rate) {
-  const std::uint64_t most = binomial_upper_bound(trials, rate, check_fail);
+  const std::uint64_t most = detail::binomial_upper_bound(trials, rate, check_fail);
   if (count <= most) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << count << " of " << trials << ", but a rate of " << rate << " explains at most "
                                        << most;
@@ -25,7 +25,7 @@ inline ::testing::AssertionResult at_most_by_chance(std::uint64_t count, std::ui
 
 // The same for p >= rate.
 inline ::testing::AssertionResult at_least_by_chance(std::uint64_t count, std::uint64_t trials, double rate) {
-  const std::uint64_t least = binomial_lower_bound(trials, rate, check_fail);
+  const std::uint64_t least = detail::binomial_lower_bound(trials, rate, check_fail);
   if (count >= least) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << count << " of " << trials << ", but a rate of " << rate << " gives at least "
                                        << least;

@@ -42,7 +42,7 @@ inline byte_vector with_flipped_bit(byte_vector bytes, std::size_t bit) {
 }
 
 inline std::uint64_t sum_of(std::span<const std::byte> bytes) {
-  checksum sum;
+  detail::checksum sum;
   sum.update(bytes);
   return sum.value();
 }

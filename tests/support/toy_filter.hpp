@@ -34,7 +34,7 @@ class toy_everything {
         params.fpr ? std::ceil(std::log2(static_cast<double>(made.slots_) / *params.fpr))
                    : std::floor(*params.bits_per_key * static_cast<double>(params.capacity) / static_cast<double>(made.slots_));
     if (width < 1 || width > widest) {
-      return error{params.fpr ? "fpr: needs more than 60 bits per key" : "bits per key: must be 1 to 60"};
+      return failure{params.fpr ? "fpr: needs more than 60 bits per key" : "bits per key: must be 1 to 60"};
     }
     made.capacity_ = params.capacity;
     made.width_ = static_cast<unsigned>(width);
@@ -47,15 +47,15 @@ class toy_everything {
     denied_.erase(d);
     return insert_result::inserted;
   }
-  bool contains(digest d) const { return fingerprints_.contains(fingerprint(d)) && !denied_.contains(d); }
+  bool may_contain(digest d) const { return fingerprints_.contains(fingerprint(d)) && !denied_.contains(d); }
   std::uint64_t count(digest d) const { return denied_.contains(d) ? 0 : fingerprints_.count(fingerprint(d)); }
   erase_result erase(digest d) {
-    if (!contains(d)) return erase_result::absent;
+    if (!may_contain(d)) return erase_result::absent;
     fingerprints_.erase(fingerprints_.find(fingerprint(d)));
     return erase_result::erased;
   }
   adapt_result adapt(digest d, const remote_ref& stored) {
-    if (!contains(d)) return adapt_result::not_positive;
+    if (!may_contain(d)) return adapt_result::not_positive;
     bool member = false;
     stored.for_each_in({d, d}, [&member](digest) { member = true; });
     if (member) return adapt_result::is_member;
@@ -64,19 +64,19 @@ class toy_everything {
   }
   void rejuvenate(digest d) { denied_.erase(d); }  // who says that it is in knows better
   status expand() {
-    if (slots_ > largest_capacity) return error{"the toy is large enough"};
+    if (slots_ > largest_capacity) return failure{"the toy is large enough"};
     slots_ *= 2;
     return {};
   }
   status merge(const toy_everything& other) {
-    if (width_ != other.width_) return error{"the two toys have fingerprints of different lengths"};
-    if (other.fingerprints_.size() > slots_ - fingerprints_.size()) return error{"the two toys do not fit into one"};
+    if (width_ != other.width_) return failure{"the two toys have fingerprints of different lengths"};
+    if (other.fingerprints_.size() > slots_ - fingerprints_.size()) return failure{"the two toys do not fit into one"};
     std::set<digest> denied;  // only what neither has
     for (const digest d : denied_) {
-      if (!other.contains(d)) denied.insert(d);
+      if (!other.may_contain(d)) denied.insert(d);
     }
     for (const digest d : other.denied_) {
-      if (!contains(d)) denied.insert(d);
+      if (!may_contain(d)) denied.insert(d);
     }
     denied_ = std::move(denied);
     const std::multiset<std::uint64_t> added = other.fingerprints_;  // `other` may be this one
@@ -110,8 +110,8 @@ class toy_everything {
     }
   }
   status validate() const {
-    if (width_ < 1 || width_ > widest) return error{"fingerprints of " + std::to_string(width_) + " bits do not exist"};
-    if (fingerprints_.size() > slots_) return error{"there are more keys than slots"};
+    if (width_ < 1 || width_ > widest) return failure{"fingerprints of " + std::to_string(width_) + " bits do not exist"};
+    if (fingerprints_.size() > slots_) return failure{"there are more keys than slots"};
     return {};
   }
 
@@ -132,7 +132,7 @@ class toy_minimal {
 
   static result<toy_minimal> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    if (params.bits_per_key && *params.bits_per_key < 64) return error{"bits per key: the toy needs 64"};
+    if (params.bits_per_key && *params.bits_per_key < 64) return failure{"bits per key: the toy needs 64"};
     toy_minimal made;
     made.capacity_ = params.capacity;
     return made;
@@ -142,7 +142,7 @@ class toy_minimal {
     words_.insert(d.high);
     return insert_result::inserted;
   }
-  bool contains(digest d) const { return words_.contains(d.high); }
+  bool may_contain(digest d) const { return words_.contains(d.high); }
   std::uint64_t keys() const { return words_.size(); }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const { return static_cast<double>(words_.size()) * 0x1p-64; }

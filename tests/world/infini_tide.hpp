@@ -94,7 +94,7 @@ class infini_tide {
         if (copies != 0) asked.push_back(digest_of(i));
         if (copies > 1 && filter_.count(asked.back()) < copies) return "copies of key " + std::to_string(i) + " are lost";
       }
-      contains_many(filter_, asked, {answers.get(), asked.size()});
+      may_contain_many(filter_, asked, {answers.get(), asked.size()});
       if (!std::all_of(answers.get(), answers.get() + asked.size(), [](bool found) { return found; })) {
         return "a key before " + std::to_string(i) + " of " + std::to_string(came_) + " is lost after " +
                std::to_string(filter_.expansions()) + " expansions";
@@ -105,7 +105,7 @@ class infini_tide {
 
  private:
   digest digest_of(std::uint64_t i) const { return hash_(i); }
-  std::uint64_t drawn_for(std::uint64_t i) const { return mix64(i + seed_); }
+  std::uint64_t drawn_for(std::uint64_t i) const { return detail::mix64(i + seed_); }
   std::uint64_t copies_of(std::uint64_t i) const { return drawn_for(i) >> 40 & 31 ? 1 : 2; }
   bool goes_early(std::uint64_t i) const { return (drawn_for(i) >> 50 & 7) == 0; }
   // Copies of key i that are in now.

@@ -20,34 +20,34 @@ namespace tamis::test {
 // None if the invariant holds, else what is wrong.
 inline std::optional<std::string> broken_invariant(const infini& f, const multiset_remote& truth) {
   const std::uint64_t first = f.places() >> f.expansions();
-  std::map<std::uint64_t, std::vector<stream_prefix>> entries;  // by place of the first size
+  std::map<std::uint64_t, std::vector<detail::stream_prefix>> entries;  // by place of the first size
   std::uint64_t count = 0;
-  f.for_each([&](unsigned table, std::uint64_t cell, const prefix_entry& e) {
+  f.for_each([&](unsigned table, std::uint64_t cell, const detail::prefix_entry& e) {
     const unsigned level = f.expansions_of(table);
-    stream_prefix p{cell >> level, 0, level + e.length};
-    p.bits = static_cast<uint128>(e.bits) << 64 >> level;
-    if (level != 0) p.bits |= static_cast<uint128>(cell & low_mask(level)) << (128 - level);
+    detail::stream_prefix p{cell >> level, 0, level + e.length};
+    p.bits = static_cast<detail::uint128>(e.bits) << 64 >> level;
+    if (level != 0) p.bits |= static_cast<detail::uint128>(cell & detail::low_mask(level)) << (128 - level);
     entries[p.root].push_back(p);
     ++count;
   });
   if (count != truth.size() || f.keys() != truth.size()) {
     return std::to_string(count) + " entries, " + std::to_string(f.keys()) + " keys, not " + std::to_string(truth.size());
   }
-  std::map<std::uint64_t, std::vector<uint128>> streams;
+  std::map<std::uint64_t, std::vector<detail::uint128>> streams;
   for (const digest d : truth) {
-    const word_placed p = place_of_word(d.high, first);
-    streams[p.place].push_back(static_cast<uint128>(p.rest) << 64);
-    if (!f.contains(d)) return "a key is lost";
+    const detail::word_placed p = detail::place_of_word(d.high, first);
+    streams[p.place].push_back(static_cast<detail::uint128>(p.rest) << 64);
+    if (!f.may_contain(d)) return "a key is lost";
     if (f.count(d) < truth.count(d)) return "a key is counted too rarely";
   }
   for (auto& [root, all] : streams) {
     std::sort(all.begin(), all.end());
     // Shorter prefixes before the longer ones that begin like them.
     auto& prefixes = entries[root];
-    std::sort(prefixes.begin(), prefixes.end(), [](const stream_prefix& a, const stream_prefix& b) {
+    std::sort(prefixes.begin(), prefixes.end(), [](const detail::stream_prefix& a, const detail::stream_prefix& b) {
       return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
     });
-    if (match_longest_first(prefixes, all).keys_left != 0) return "keys cannot be paired with entries";
+    if (detail::match_longest_first(prefixes, all).keys_left != 0) return "keys cannot be paired with entries";
   }
   if (const status sound = f.validate(); !sound.ok()) return sound.message();
   return std::nullopt;
@@ -114,7 +114,7 @@ class infini_world {
   // What all entries accept if none lies in another: expanding must not change it. expected_fpr() takes tables for independent.
   double sum_of_shares() const {
     double sum = 0;
-    filter_.for_each([&](unsigned table, std::uint64_t, const prefix_entry& e) {
+    filter_.for_each([&](unsigned table, std::uint64_t, const detail::prefix_entry& e) {
       sum += std::ldexp(1.0, -static_cast<int>(filter_.expansions_of(table) + e.length));
     });
     return sum;
@@ -122,7 +122,7 @@ class infini_world {
 
   // A stream that follows one of four trunks for a while.
   digest draw() {
-    const std::uint64_t trunk = mix64(random_.below(4) + 1);
+    const std::uint64_t trunk = detail::mix64(random_.below(4) + 1);
     const auto shared = static_cast<unsigned>(random_.below(24));
     const digest own{random_(), random_()};
     const std::uint64_t mask = shared == 0 ? 0 : ~std::uint64_t{0} << (64 - shared);
@@ -142,12 +142,12 @@ class infini_world {
   }
   std::optional<std::string> save_and_load() {
     memory_sink sink;
-    writer out(sink);
+    detail::writer out(sink);
     out(filter_);
     if (!out.finish().ok()) return "cannot be saved";
     memory_source source(sink.bytes());
-    reader in(source);
-    infini loaded = stored_access::blank<infini>();
+    detail::reader in(source);
+    infini loaded = detail::stored_access::blank<infini>();
     in(loaded);
     if (!in.ok()) return "cannot be loaded: " + in.state().message();
     if (!(loaded == filter_)) return "comes back changed";
@@ -155,7 +155,7 @@ class infini_world {
     return std::nullopt;
   }
 
-  random_source random_;
+  detail::random_source random_;
   bool basic_;
   infini filter_;
   multiset_remote truth_;

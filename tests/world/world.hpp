@@ -23,22 +23,23 @@ enum class surplus { none, unowned, allowed };
 
 // None if the invariant holds, else what is wrong.
 inline std::optional<std::string> broken_invariant(const evergreen& f, const multiset_remote& truth, surplus more) {
-  const segment_directory& segments = f.forest().segments();
-  std::map<std::uint64_t, std::vector<uint128>> streams;  // of every segment's keys
+  const detail::segment_directory& segments = f.forest().segments();
+  std::map<std::uint64_t, std::vector<detail::uint128>> streams;  // of every segment's keys
   for (const digest d : truth) {
     streams[segments.first_place(f.forest().locate(d).at)].push_back(f.forest().places().stream_of(d).stream);
-    if (!f.contains(d)) return "a key is lost";
+    if (!f.may_contain(d)) return "a key is lost";
     if (f.count(d) < truth.count(d)) return "a key is counted too rarely";
   }
   std::uint64_t all_entries = 0;
   std::optional<std::string> unpaired;
-  segments.for_each([&](std::uint64_t at, const prefix_segment&) {
-    std::vector<stream_prefix> entries;
-    f.forest().for_each_in(at, [&](const stream_prefix& p, std::uint64_t count) { entries.insert(entries.end(), count, p); });
+  segments.for_each([&](std::uint64_t at, const detail::prefix_segment&) {
+    std::vector<detail::stream_prefix> entries;
+    f.forest().for_each_in(
+        at, [&](const detail::stream_prefix& p, std::uint64_t count) { entries.insert(entries.end(), count, p); });
     all_entries += entries.size();
-    const std::vector<uint128>& keys = streams[at];
+    const std::vector<detail::uint128>& keys = streams[at];
     if (!std::is_sorted(keys.begin(), keys.end())) unpaired = "streams are not in the order of digests";
-    if (match_longest_first(entries, keys).keys_left != 0) unpaired = "keys cannot be paired with entries";
+    if (detail::match_longest_first(entries, keys).keys_left != 0) unpaired = "keys cannot be paired with entries";
   });
   if (unpaired) return unpaired;
   const std::string numbers =
@@ -48,7 +49,7 @@ inline std::optional<std::string> broken_invariant(const evergreen& f, const mul
   if (f.keys() + f.copies() != all_entries) return numbers + ", and " + std::to_string(f.copies()) + " copies";
   status sound = f.forest().validate();
   if (sound.ok()) sound = f.forest().segments().validate();
-  f.forest().segments().for_each([&](std::uint64_t, const prefix_segment& segment) {
+  f.forest().segments().for_each([&](std::uint64_t, const detail::prefix_segment& segment) {
     if (sound.ok()) sound = segment.validate();
     if (sound.ok()) sound = segment.table().validate();
   });
@@ -127,7 +128,7 @@ class world {
     } else {
       name = "ask";
       const digest d = pool_[random_.below(pool_.size())];
-      if (truth_.contains(d) && !filter_.contains(d)) return "a key is lost";
+      if (truth_.contains(d) && !filter_.may_contain(d)) return "a key is lost";
     }
     ++tally_[name];
     if (filter_.copies() != 0) ++tally_["with copies"];
@@ -152,7 +153,7 @@ class world {
 
   // A stream that follows one of four trunks for a while, or the only one there is for longer.
   digest draw() {
-    const std::uint64_t trunk = mix64(random_.below(rules_.deep ? 1 : 4) + 1);
+    const std::uint64_t trunk = detail::mix64(random_.below(rules_.deep ? 1 : 4) + 1);
     return on_trunk(trunk, static_cast<unsigned>(rules_.deep ? 7 + random_.below(10) : random_.below(20)));
   }
   digest on_trunk(std::uint64_t trunk, unsigned shared) {
@@ -192,7 +193,7 @@ class world {
     constexpr std::uint64_t fill_a_segment = 64;
     std::vector<digest> in;
     for (std::uint64_t left = random_.below(14 * fill_a_segment); left != 0; --left) {
-      in.push_back(on_trunk(mix64(1), static_cast<unsigned>(in.size() / fill_a_segment)));
+      in.push_back(on_trunk(detail::mix64(1), static_cast<unsigned>(in.size() / fill_a_segment)));
       if (f.insert(in.back()) != insert_result::inserted) {
         in.pop_back();
         break;
@@ -218,24 +219,24 @@ class world {
 
   std::optional<std::string> adapt() {
     const digest d = pool_[random_.below(pool_.size())];
-    const bool positive = filter_.contains(d);
+    const bool positive = filter_.may_contain(d);
     const adapt_result answer = filter_.adapt(d, truth_);
     if (!positive) return answer == adapt_result::not_positive ? std::nullopt : std::optional("adapt of a negative");
     if (truth_.contains(d)) return answer == adapt_result::is_member ? std::nullopt : std::optional("adapt of a member");
     if (answer != adapt_result::fixed) return "a false positive was not fixed";
-    if (filter_.contains(d)) return "a false positive is still there";
+    if (filter_.may_contain(d)) return "a false positive is still there";
     ++tally_["fixed"];
     return std::nullopt;
   }
 
   std::optional<std::string> save_and_load() {
     memory_sink sink;
-    writer out(sink);
+    detail::writer out(sink);
     out(filter_);
     if (!out.finish().ok()) return "cannot be saved";
     memory_source source(sink.bytes());
-    reader in(source);
-    evergreen loaded = stored_access::blank<evergreen>();
+    detail::reader in(source);
+    evergreen loaded = detail::stored_access::blank<evergreen>();
     in(loaded);
     if (!in.ok()) return "cannot be loaded: " + in.state().message();
     if (!(loaded == filter_)) return "comes back changed";
@@ -243,7 +244,7 @@ class world {
     return std::nullopt;
   }
 
-  random_source random_;
+  detail::random_source random_;
   world_rules rules_;
   evergreen filter_;
   multiset_remote truth_;

@@ -5,6 +5,9 @@
 #include "tests/world/rules.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 class small_world : public ::testing::TestWithParam<std::pair<std::string, world_rules>> {};

@@ -23,15 +23,15 @@ struct cuckooing_kind {
   static constexpr option_info options[] = {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
-      acf_fingerprint_option,
-      {"load", "10 to 96", "90", acf_load_text},
-      acf_mirror_option,
+      detail::acf_fingerprint_option,
+      {"load", "10 to 96", "90", detail::acf_load_text},
+      detail::acf_mirror_option,
       {"path", "guided, shortest or paper", "guided", "how keys move after a false positive: see acf-cuckooing's page"},
   };
   static constexpr filter_info info{
       .id = "acf-cuckooing",
       .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
-      .paper = acf_paper,
+      .paper = detail::acf_paper,
       .options = options,
       .version = 3,  // places are quarters of the digest
   };
@@ -45,35 +45,36 @@ struct cuckooing_kind {
   static constexpr unsigned number(unsigned /*offset*/, std::uint64_t /*selector*/) { return 0; }
 
   template <class Slots>
-  static fixing fix(Slots& slots, slot_at where, digest /*asked*/, const fix_request& how, undo_log& log) {
-    return how.path == acf_path::paper ? push(slots, where, how, log) : move_away(slots, where, log);
+  static detail::fixing fix(Slots& slots, detail::slot_at where, digest /*asked*/, const detail::fix_request& how,
+                            detail::undo_log& log) {
+    return how.path == detail::acf_path::paper ? push(slots, where, how, log) : move_away(slots, where, log);
   }
 
  private:
   template <class Slots>
-  static fixing move_away(Slots& slots, slot_at where, undo_log& log) {
+  static detail::fixing move_away(Slots& slots, detail::slot_at where, detail::undo_log& log) {
     const digest stored = slots.key(where);
     const unsigned here = 1u << slots.table_of(where.place);
     const unsigned all = (1u << slots.shape().k) - 1;
     unsigned left = slots.left(where) | here;
     if (left == all) left = here;  // it has collided everywhere: begin anew
-    std::array<std::uint64_t, most_acf_tables> others;
+    std::array<std::uint64_t, detail::most_acf_tables> others;
     const digest words = slots.words(stored);
     for (unsigned table = 0; table < slots.shape().k; ++table) {
-      others[table] = (left >> table & 1) != 0 ? slot_search::nowhere : slots.place(words, table);
+      others[table] = (left >> table & 1) != 0 ? detail::slot_search::nowhere : slots.place(words, table);
     }
     // Not through the slot that is being fixed: it is about to be empty, and a chain that ends there would be a ring.
     const auto room = slots.make_room(std::span(others).first(slots.shape().k), where.place, &log);
-    if (!room) return fixing::impossible;  // all ways out lead back, or are too long
+    if (!room) return detail::fixing::impossible;  // all ways out lead back, or are too long
     slots.remember(*room, log);
     slots.write(*room, stored, 0, left);
     slots.remember(where, log);
     slots.clear(where);
-    return fixing::done;
+    return detail::fixing::done;
   }
 
   template <class Slots>
-  static fixing push(Slots& slots, slot_at where, const fix_request& how, undo_log& log) {
+  static detail::fixing push(Slots& slots, detail::slot_at where, const detail::fix_request& how, detail::undo_log& log) {
     digest moving = slots.key(where);
     slots.remember(where, log);
     slots.clear(where);
@@ -83,18 +84,18 @@ struct cuckooing_kind {
       const std::uint64_t place = slots.place(slots.words(moving), table);
       const auto empty = slots.empty_offset(place);
       const unsigned any = slots.shape().b == 1 ? 0 : static_cast<unsigned>((how.random + moves) % slots.shape().b);
-      const slot_at next{place, empty.value_or(any)};
+      const detail::slot_at next{place, empty.value_or(any)};
       const digest there = slots.key(next);
       slots.remember(next, log);
       slots.write(next, moving);
-      if (empty) return fixing::done;
+      if (empty) return detail::fixing::done;
       moving = there;
     }
-    return fixing::impossible;
+    return detail::fixing::impossible;
   }
 };
 
-using acf_cuckooing = adaptive_cuckoo<cuckooing_kind>;
+using acf_cuckooing = detail::adaptive_cuckoo<cuckooing_kind>;
 
 // The Cyclic adaptive cuckoo filter (section 2.4 of the paper of detail/cuckoo/adaptive/adaptive_cuckoo.hpp; Mitzenmacher,
 // Pontarelli and Reviriego, "Adaptive cuckoo filters", ALENEX 2018): every slot has a selector of s bits which says by which of
@@ -105,15 +106,15 @@ struct cyclic_kind {
   static constexpr option_info options[] = {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
-      acf_fingerprint_option,
-      {"load", "10 to 96", "95", acf_load_text},
-      acf_mirror_option,
+      detail::acf_fingerprint_option,
+      {"load", "10 to 96", "95", detail::acf_load_text},
+      detail::acf_mirror_option,
       {"selector", "1 to 4", "1", "bits of a slot that choose its fingerprint, beside the fingerprint"},
   };
   static constexpr filter_info info{
       .id = "acf-cyclic",
       .summary = "adaptive cuckoo filter: the slot that collided takes another fingerprint",
-      .paper = acf_paper,
+      .paper = detail::acf_paper,
       .options = options,
       .version = 3,  // places are quarters of the digest
   };
@@ -127,7 +128,8 @@ struct cyclic_kind {
   static constexpr unsigned number(unsigned /*offset*/, std::uint64_t selector) { return static_cast<unsigned>(selector); }
 
   template <class Slots>
-  static fixing fix(Slots& slots, slot_at where, digest asked, const fix_request& /*how*/, undo_log& log) {
+  static detail::fixing fix(Slots& slots, detail::slot_at where, digest asked, const detail::fix_request& /*how*/,
+                            detail::undo_log& log) {
     const digest stored = slots.key(where);
     const std::uint64_t selectors = std::uint64_t{1} << slots.shape().selector;
     const std::uint64_t now = slots.selector(where);
@@ -137,13 +139,13 @@ struct cyclic_kind {
       if (fingerprint(stored) == fingerprint(asked)) continue;
       slots.remember(where, log);
       slots.write(where, stored, next);
-      return fixing::done;
+      return detail::fixing::done;
     }
-    return fixing::impossible;
+    return detail::fixing::impossible;
   }
 };
 
-using acf_cyclic = adaptive_cuckoo<cyclic_kind>;
+using acf_cyclic = detail::adaptive_cuckoo<cyclic_kind>;
 
 // The Swapping adaptive cuckoo filter (section 2.5 of the paper of detail/cuckoo/adaptive/adaptive_cuckoo.hpp; Mitzenmacher,
 // Pontarelli and Reviriego, "Adaptive cuckoo filters", ALENEX 2018): a key's fingerprint depends on the slot of its bin, so a
@@ -154,14 +156,14 @@ struct swapping_kind {
   static constexpr option_info options[] = {
       {"k", "2 to 8", "2, or what b and load need", "tables: bins of a key"},
       {"b", "2 to 8", "4, or what k and load need", "slots of a bin; one slot would leave nothing to swap"},
-      acf_fingerprint_option,
-      {"load", "10 to 96", "95", acf_load_text},
-      acf_mirror_option,
+      detail::acf_fingerprint_option,
+      {"load", "10 to 96", "95", detail::acf_load_text},
+      detail::acf_mirror_option,
   };
   static constexpr filter_info info{
       .id = "acf-swapping",
       .summary = "adaptive cuckoo filter: the key that collided swaps slots within its bin",
-      .paper = acf_paper,
+      .paper = detail::acf_paper,
       .options = options,
       .version = 3,  // places are quarters of the digest
   };
@@ -175,7 +177,8 @@ struct swapping_kind {
   static constexpr unsigned number(unsigned offset, std::uint64_t /*selector*/) { return offset; }
 
   template <class Slots>
-  static fixing fix(Slots& slots, slot_at where, digest asked, const fix_request& how, undo_log& log) {
+  static detail::fixing fix(Slots& slots, detail::slot_at where, digest asked, const detail::fix_request& how,
+                            detail::undo_log& log) {
     const unsigned b = slots.shape().b;
     const auto collide = [&](digest stored, unsigned offset) {
       return slots.fingerprint(slots.words(stored), offset) == slots.fingerprint(slots.words(asked), offset);
@@ -183,7 +186,7 @@ struct swapping_kind {
     const digest stored = slots.key(where);
     const auto first = static_cast<unsigned>(how.random % (b - 1));
     for (unsigned step = 0; step < b - 1; ++step) {
-      const slot_at other{where.place, (where.offset + 1 + (first + step) % (b - 1)) % b};
+      const detail::slot_at other{where.place, (where.offset + 1 + (first + step) % (b - 1)) % b};
       const bool vacant = slots.is_empty(other);
       const digest there = slots.key(other);
       if (collide(stored, other.offset) || (!vacant && collide(there, where.offset))) continue;
@@ -195,12 +198,12 @@ struct swapping_kind {
       } else {
         slots.write(where, there);
       }
-      return fixing::done;
+      return detail::fixing::done;
     }
-    return fixing::impossible;
+    return detail::fixing::impossible;
   }
 };
 
-using acf_swapping = adaptive_cuckoo<swapping_kind>;
+using acf_swapping = detail::adaptive_cuckoo<swapping_kind>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -26,7 +26,7 @@ class additive_addressing {
       .id = "ascf",
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
-      .options = cuckoo_options,
+      .options = detail::cuckoo_options,
       .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
@@ -38,7 +38,7 @@ class additive_addressing {
   // The highest bits decide on the bucket, the lowest ones are the fingerprint.
   template <class Word>
   TAMIS_INLINE Word first(Word word) const {
-    return short_reduce(word, half_);
+    return detail::short_reduce(word, half_);
   }
   template <class Word>
   TAMIS_INLINE static Word other_bits(Word word, unsigned count) {
@@ -66,7 +66,7 @@ class additive_addressing {
   }
   status fits(std::uint64_t m) const {
     if (half_ == 0 || half_ != m / 2 || m % 2 != 0) {
-      return error{"two blocks of " + std::to_string(half_) + " buckets are not a table of " + std::to_string(m)};
+      return failure{"two blocks of " + std::to_string(half_) + " buckets are not a table of " + std::to_string(m)};
     }
     return {};
   }
@@ -76,7 +76,7 @@ class additive_addressing {
   // mask is cheaper than a multiplication.
   template <class Word>
   TAMIS_INLINE Word distance(Word fingerprint) const {
-    return additive_hash(fingerprint) & mask_;
+    return detail::additive_hash(fingerprint) & mask_;
   }
   static std::uint64_t mask_of(std::uint64_t half) { return half == 0 ? 0 : std::bit_floor(half) - 1; }
 
@@ -84,6 +84,6 @@ class additive_addressing {
   std::uint64_t mask_ = 0;  // follows from it
 };
 
-using ascf = cuckoo_filter<additive_addressing>;
+using ascf = detail::cuckoo_filter<additive_addressing>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -35,31 +35,31 @@ class bloom {
 
   static result<bloom> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom_places));
-    TAMIS_TRY(const bloom_shape shape,
-              params.fpr ? bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
-                         : bloom_shape_for_bits(params.capacity, *params.bits_per_key, 1, static_cast<unsigned>(k)));
+    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, detail::most_bloom_places));
+    TAMIS_TRY(const detail::bloom_shape shape,
+              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
+                         : detail::bloom_shape_for_bits(params.capacity, *params.bits_per_key, 1, static_cast<unsigned>(k)));
     bloom made;
-    TAMIS_TRY(made.table_, bitmap::make(shape.cells));
+    TAMIS_TRY(made.table_, detail::bitmap::make(shape.cells));
     made.capacity_ = params.capacity;
     made.k_ = shape.k;
     return made;
   }
 
   insert_result insert(digest d) {
-    double_hash places(d);
+    detail::double_hash places(d);
     for (unsigned i = 0; i < k_; ++i) table_.set(places.next(table_.size()));
     ++keys_;
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
-    return all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get(i); });
+  TAMIS_INLINE bool may_contain(digest d) const {
+    return detail::all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get(i); });
   }
 
   status merge(const bloom& other) {
     if (table_.size() != other.table_.size() || k_ != other.k_) {
-      return error{"the two bloom filters have different shapes: " + shape() + " and " + other.shape()};
+      return failure{"the two bloom filters have different shapes: " + shape() + " and " + other.shape()};
     }
     table_ |= other.table_;
     keys_ += other.keys_;
@@ -77,11 +77,11 @@ class bloom {
   // Batches fetch the places ahead that are tested first: with half of the bits set, seven of eight negative lookups need no
   // more.
   TAMIS_INLINE void prefetch(digest d) const {
-    double_hash places(d);
-    for (unsigned i = 0; i < std::min(k_, places_at_once); ++i) table_.prefetch(places.next(table_.size()));
+    detail::double_hash places(d);
+    for (unsigned i = 0; i < std::min(k_, detail::places_at_once); ++i) table_.prefetch(places.next(table_.size()));
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
-    double_hash places(d);
+    detail::double_hash places(d);
     for (unsigned i = 0; i < k_; ++i) table_.prefetch(places.next(table_.size()));
   }
 
@@ -92,21 +92,21 @@ class bloom {
     archive(self.capacity_, self.keys_, self.k_, self.table_);
   }
   status validate() const {
-    if (k_ < 1 || k_ > most_bloom_places) return error{"k is " + std::to_string(k_) + ", not 1 to 64"};
-    if (table_.size() == 0) return error{"the table is empty"};
+    if (k_ < 1 || k_ > detail::most_bloom_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
+    if (table_.size() == 0) return failure{"the table is empty"};
     return {};
   }
 
  private:
   std::string shape() const { return std::to_string(table_.size()) + " bits, k = " + std::to_string(k_); }
 
-  friend stored_access;
+  friend detail::stored_access;
   bloom() = default;
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
   unsigned k_ = 0;
-  bitmap table_;
+  detail::bitmap table_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -31,10 +31,11 @@ class bloom1 {
   TAMIS_INLINE decltype(auto) with_shape(Use use) const {
     if (split_) [[likely]] {
       if (words_.width() == 512) [[likely]]
-        return use(std::integral_constant<block_shape, block_shape{512, true}>());
-      return use(std::integral_constant<block_shape, block_shape{256, true}>());
+        return use(std::integral_constant<detail::block_shape, detail::block_shape{512, true}>());
+      return use(std::integral_constant<detail::block_shape, detail::block_shape{256, true}>());
     }
-    return words_.with_width([&](auto width) { return use(std::integral_constant<block_shape, block_shape{width}>()); });
+    return words_.with_width(
+        [&](auto width) { return use(std::integral_constant<detail::block_shape, detail::block_shape{width}>()); });
   }
 
  public:
@@ -56,17 +57,17 @@ class bloom1 {
     constexpr std::string_view splits[] = {"yes", "no"};
     TAMIS_TRY(const std::string word, choice_option(params, "word", "512", widths));
     TAMIS_TRY(const std::string split, choice_option(params, "split", "", splits));
-    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom1_places));
+    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, detail::most_bloom1_places));
     const auto width = static_cast<unsigned>(std::stoul(word));
-    const bool can_split = block_shape::exists(width, true) && (k == 0 || k == split_bloom1_places);
-    if (split == "yes" && !can_split) return error{"bloom1: split=yes needs word=256 or 512 and k=8"};
+    const bool can_split = detail::block_shape::exists(width, true) && (k == 0 || k == detail::split_bloom1_places);
+    if (split == "yes" && !can_split) return failure{"bloom1: split=yes needs word=256 or 512 and k=8"};
     TAMIS_TRY(const plan chosen,
               split == "yes" ? split_plan(params, width)
               : split.empty() && can_split
                   ? faster_if_as_small(free_plan(params, width, static_cast<unsigned>(k)), split_plan(params, width))
                   : free_plan(params, width, static_cast<unsigned>(k)));
     bloom1 made;
-    TAMIS_TRY(made.words_, block_words::make(chosen.shape.cells, width));
+    TAMIS_TRY(made.words_, detail::block_words::make(chosen.shape.cells, width));
     made.split_ = chosen.split;
     made.capacity_ = params.capacity;
     made.k_ = chosen.shape.k;
@@ -77,15 +78,16 @@ class bloom1 {
     return with_shape([&](auto shape) { return insert_as<shape()>(d); });
   }
 
-  bool contains(digest d) const {
-    return with_shape(
-        [&](auto shape) { return block_places(d, k_).all_set<shape()>(words_.block<shape().width>(words_.block_of(d))); });
+  bool may_contain(digest d) const {
+    return with_shape([&](auto shape) {
+      return detail::block_places(d, k_).all_set<shape()>(words_.block<shape().width>(words_.block_of(d)));
+    });
   }
 
   status merge(const bloom1& other) {
     if (words_.width() != other.words_.width() || split_ != other.split_ || words_.blocks() != other.words_.blocks() ||
         k_ != other.k_) {
-      return error{"the two bloom1 filters have different shapes: " + shape() + " and " + other.shape()};
+      return failure{"the two bloom1 filters have different shapes: " + shape() + " and " + other.shape()};
     }
     words_.unite(other.words_);
     keys_ += other.keys_;
@@ -101,17 +103,17 @@ class bloom1 {
   }
 
   // Batches (batch.hpp): the shape is chosen once, and a probe is found, prefetched and tested in separate steps.
-  template <block_shape S>
+  template <detail::block_shape S>
   struct view {
     struct probe {
       const std::uint32_t* block;
       std::uint64_t low;  // of the digest
     };
 
-    TAMIS_INLINE bool contains(digest d) const { return test(locate(d)); }
-    TAMIS_INLINE probe locate(digest d) const { return {first + reduce(d.high, blocks) * (S.width / 32), d.low}; }
-    TAMIS_INLINE void prefetch(const probe& p) const { prefetch_read(p.block); }
-    TAMIS_INLINE bool test(const probe& p) const { return block_places({0, p.low}, k).template all_set<S>(p.block); }
+    TAMIS_INLINE bool may_contain(digest d) const { return test(locate(d)); }
+    TAMIS_INLINE probe locate(digest d) const { return {first + detail::reduce(d.high, blocks) * (S.width / 32), d.low}; }
+    TAMIS_INLINE void prefetch(const probe& p) const { detail::prefetch_read(p.block); }
+    TAMIS_INLINE bool test(const probe& p) const { return detail::block_places({0, p.low}, k).template all_set<S>(p.block); }
 
     const std::uint32_t* first;
     std::uint64_t blocks;
@@ -134,28 +136,30 @@ class bloom1 {
     archive(self.capacity_, self.keys_, self.k_, self.split_, self.words_);
   }
   status validate() const {
-    if (k_ < 1 || k_ > most_bloom1_places) return error{"k is " + std::to_string(k_) + ", not 1 to 16"};
-    if (split_ && k_ != split_bloom1_places) return error{"k is " + std::to_string(k_) + ", not 8 as in split words"};
+    if (k_ < 1 || k_ > detail::most_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
+    if (split_ && k_ != detail::split_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 8 as in split words"};
     return {};
   }
 
  private:
   struct plan {
-    bloom_shape shape;
+    detail::bloom_shape shape;
     bool split = false;
     double rate = 0.0;  // when full
   };
 
   static result<plan> free_plan(const filter_params& params, unsigned width, unsigned k) {
-    TAMIS_TRY(const bloom_shape shape, params.fpr ? bloom1_shape_for_rate(params.capacity, *params.fpr, width, k)
-                                                  : bloom1_shape_for_bits(params.capacity, *params.bits_per_key, width, k));
-    return plan{shape, false, bloom1_rate(shape.cells, width, params.capacity, shape.k)};
+    TAMIS_TRY(const detail::bloom_shape shape,
+              params.fpr ? detail::bloom1_shape_for_rate(params.capacity, *params.fpr, width, k)
+                         : detail::bloom1_shape_for_bits(params.capacity, *params.bits_per_key, width, k));
+    return plan{shape, false, detail::bloom1_rate(shape.cells, width, params.capacity, shape.k)};
   }
 
   static result<plan> split_plan(const filter_params& params, unsigned width) {
-    TAMIS_TRY(const bloom_shape shape, params.fpr ? split_bloom1_shape_for_rate(params.capacity, *params.fpr, width)
-                                                  : split_bloom1_shape_for_bits(params.capacity, *params.bits_per_key, width));
-    return plan{shape, true, split_bloom1_rate(shape.cells, width, params.capacity)};
+    TAMIS_TRY(const detail::bloom_shape shape,
+              params.fpr ? detail::split_bloom1_shape_for_rate(params.capacity, *params.fpr, width)
+                         : detail::split_bloom1_shape_for_bits(params.capacity, *params.bits_per_key, width));
+    return plan{shape, true, detail::split_bloom1_rate(shape.cells, width, params.capacity)};
   }
 
   // The split plan, if it asks for at most 5 % more memory and has at most a tenth more false positives.
@@ -165,9 +169,9 @@ class bloom1 {
     return small && split->rate <= 1.1 * free->rate ? split : free;
   }
 
-  template <block_shape S>
+  template <detail::block_shape S>
   TAMIS_INLINE insert_result insert_as(digest d) {
-    block_places(d, k_).set<S>(words_.block<S.width>(words_.block_of(d)));
+    detail::block_places(d, k_).set<S>(words_.block<S.width>(words_.block_of(d)));
     ++keys_;
     return insert_result::inserted;
   }
@@ -177,14 +181,14 @@ class bloom1 {
            " bits, k = " + std::to_string(k_) + (split_ ? ", split" : "");
   }
 
-  friend stored_access;
+  friend detail::stored_access;
   bloom1() = default;
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
   unsigned k_ = 0;
   bool split_ = false;
-  block_words words_;
+  detail::block_words words_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

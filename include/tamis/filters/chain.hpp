@@ -27,9 +27,9 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class quotient_chain {
  public:
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
-      if (link->contains(d)) return true;
+      if (link->may_contain(d)) return true;
     }
     return false;
   }
@@ -79,7 +79,7 @@ class quotient_chain {
     return sum;
   }
   double expected_fpr() const {
-    chain_rate rate;
+    detail::chain_rate rate;
     for (const quotient& link : links_) rate.add(link.expected_fpr());
     return rate.value();
   }
@@ -111,10 +111,11 @@ class quotient_chain {
   // A chain of one filter. `fpr` is its rate at capacity, or what a chain with decreasing rates never exceeds.
   status start(const filter_info& info, filter_params params, bool decreasing) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t threshold, number_option(params, threshold_option.name, chain_threshold, 50, 95));
-    if (decreasing && params.fpr) *params.fpr /= decreasing_chaining_limit;
-    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, three_bit_metadata, 1,
-                                                            static_cast<double>(threshold) / 100.0, fingerprint_option.name));
+    TAMIS_TRY(const std::uint64_t threshold, number_option(params, threshold_option.name, detail::chain_threshold, 50, 95));
+    if (decreasing && params.fpr) *params.fpr /= detail::decreasing_chaining_limit;
+    TAMIS_TRY(const detail::quotient_shape shape,
+              detail::quotient_shape_of(info, params, detail::three_bit_metadata, 1, static_cast<double>(threshold) / 100.0,
+                                        fingerprint_option.name));
     threshold_ = static_cast<std::uint32_t>(threshold);
     decreasing_ = decreasing;
     fingerprint_ = shape.remainder;
@@ -133,10 +134,10 @@ class quotient_chain {
     archive(self.first_, self.target_, self.fingerprint_, self.threshold_, self.decreasing_, self.links_);
   }
   status validate_chain() const {
-    if (links_.empty() || target_ >= links_.size()) return error{"the chain has no filter to insert into"};
-    if (threshold_ < 50 || threshold_ > 95) return error{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
-    if (fingerprint_ < 1 || fingerprint_ > longest_remainder) return error{"fingerprints do not have 1 to 56 bits"};
-    if (decreasing_ && !doubles_) return error{"the rates of a linear chain do not decrease"};
+    if (links_.empty() || target_ >= links_.size()) return failure{"the chain has no filter to insert into"};
+    if (threshold_ < 50 || threshold_ > 95) return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
+    if (fingerprint_ < 1 || fingerprint_ > detail::longest_remainder) return failure{"fingerprints do not have 1 to 56 bits"};
+    if (decreasing_ && !doubles_) return failure{"the rates of a linear chain do not decrease"};
     std::uint64_t before = 0;
     for (const quotient& link : links_) {
       const std::uint64_t quotients = link.table().quotients();
@@ -144,7 +145,7 @@ class quotient_chain {
           doubles_ ? first_ != 0 && quotients % first_ == 0 && std::has_single_bit(quotients / first_) && quotients > before
                    : quotients == first_;
       if (!fits || link.table().width() != fingerprint_of_link(quotients) || link.capacity() != limit(quotients)) {
-        return error{"a filter of the chain has another size than its place in the chain says"};
+        return failure{"a filter of the chain has another size than its place in the chain says"};
       }
       before = quotients;
     }
@@ -159,14 +160,14 @@ class quotient_chain {
   }
   unsigned fingerprint_of_link(std::uint64_t quotients) const {
     if (!decreasing_) return fingerprint_;
-    return decreasing_fingerprint(fingerprint_, static_cast<unsigned>(std::countr_zero(quotients / first_)) + 1);
+    return detail::decreasing_fingerprint(fingerprint_, static_cast<unsigned>(std::countr_zero(quotients / first_)) + 1);
   }
   result<quotient> link_of(std::uint64_t quotients, unsigned fingerprint) const {
-    return quotient::of_shape({quotients, quotient_spare(quotients), fingerprint}, limit(quotients));
+    return quotient::of_shape({quotients, detail::quotient_spare(quotients), fingerprint}, limit(quotients));
   }
   result<quotient> next() const {
     const std::uint64_t largest = links_.back().table().quotients();
-    if (doubles_ && largest > largest_capacity) return error{"a chain of more than 2^48 keys cannot be addressed"};
+    if (doubles_ && largest > largest_capacity) return failure{"a chain of more than 2^48 keys cannot be addressed"};
     const std::uint64_t quotients = doubles_ ? 2 * largest : first_;
     return link_of(quotients, fingerprint_of_link(quotients));
   }
@@ -228,7 +229,7 @@ class chain_linear : public quotient_chain {
   status validate() const { return validate_chain(); }
 
  private:
-  friend stored_access;
+  friend detail::stored_access;
   chain_linear() : quotient_chain(false) {}
 };
 
@@ -275,7 +276,7 @@ class chain_geometric : public quotient_chain {
   status validate() const { return validate_chain(); }
 
  private:
-  friend stored_access;
+  friend detail::stored_access;
   chain_geometric() : quotient_chain(true) {}
 };
 

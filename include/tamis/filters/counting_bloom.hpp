@@ -35,12 +35,13 @@ class counting_bloom {
 
   static result<counting_bloom> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, most_bloom_places));
-    TAMIS_TRY(const bloom_shape shape,
-              params.fpr ? bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
-                         : bloom_shape_for_bits(params.capacity, *params.bits_per_key, counter_bits, static_cast<unsigned>(k)));
+    TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, detail::most_bloom_places));
+    TAMIS_TRY(const detail::bloom_shape shape,
+              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
+                         : detail::bloom_shape_for_bits(params.capacity, *params.bits_per_key, counter_bits,
+                                                        static_cast<unsigned>(k)));
     counting_bloom made;
-    TAMIS_TRY(made.counters_, sticky_counters<counter_bits>::make(shape.cells));
+    TAMIS_TRY(made.counters_, detail::sticky_counters<counter_bits>::make(shape.cells));
     made.capacity_ = params.capacity;
     made.k_ = shape.k;
     return made;
@@ -52,13 +53,13 @@ class counting_bloom {
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
-    return all_places(d, k_, counters_.size(), [this](std::uint64_t i) { return counters_.get(i) != 0; });
+  TAMIS_INLINE bool may_contain(digest d) const {
+    return detail::all_places(d, k_, counters_.size(), [this](std::uint64_t i) { return counters_.get(i) != 0; });
   }
 
   erase_result erase(digest d) {
-    if (!contains(d)) return erase_result::absent;
-    // A key that was never inserted may pass `contains` with two of its places on one counter of 1: lower no counter below
+    if (!may_contain(d)) return erase_result::absent;
+    // A key that was never inserted may pass `may_contain` with two of its places on one counter of 1: lower no counter below
     // zero.
     for_each_place(d, [this](std::uint64_t i) {
       if (counters_.get(i) != 0) counters_.decrement(i);
@@ -76,7 +77,7 @@ class counting_bloom {
 
   status merge(const counting_bloom& other) {
     if (counters_.size() != other.counters_.size() || k_ != other.k_) {
-      return error{"the two counting-bloom filters have different shapes: " + shape() + " and " + other.shape()};
+      return failure{"the two counting-bloom filters have different shapes: " + shape() + " and " + other.shape()};
     }
     for (std::uint64_t i = 0; i < counters_.size(); ++i) counters_.add(i, other.counters_.get(i));
     keys_ += other.keys_;
@@ -94,8 +95,8 @@ class counting_bloom {
 
   // Batches: see bloom.
   TAMIS_INLINE void prefetch(digest d) const {
-    double_hash places(d);
-    for (unsigned i = 0; i < std::min(k_, places_at_once); ++i) counters_.prefetch(places.next(counters_.size()));
+    detail::double_hash places(d);
+    for (unsigned i = 0; i < std::min(k_, detail::places_at_once); ++i) counters_.prefetch(places.next(counters_.size()));
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
     for_each_place(d, [this](std::uint64_t i) { counters_.prefetch(i); });
@@ -108,27 +109,27 @@ class counting_bloom {
     archive(self.capacity_, self.keys_, self.k_, self.counters_);
   }
   status validate() const {
-    if (k_ < 1 || k_ > most_bloom_places) return error{"k is " + std::to_string(k_) + ", not 1 to 64"};
-    if (counters_.size() == 0) return error{"the table is empty"};
+    if (k_ < 1 || k_ > detail::most_bloom_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
+    if (counters_.size() == 0) return failure{"the table is empty"};
     return {};
   }
 
  private:
   template <class Visit>
   TAMIS_INLINE void for_each_place(digest d, Visit visit) const {
-    double_hash places(d);
+    detail::double_hash places(d);
     for (unsigned i = 0; i < k_; ++i) visit(places.next(counters_.size()));
   }
 
   std::string shape() const { return std::to_string(counters_.size()) + " counters, k = " + std::to_string(k_); }
 
-  friend stored_access;
+  friend detail::stored_access;
   counting_bloom() = default;
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
   unsigned k_ = 0;
-  sticky_counters<counter_bits> counters_;
+  detail::sticky_counters<counter_bits> counters_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

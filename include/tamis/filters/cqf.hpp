@@ -21,7 +21,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class cqf : public quotient_fingerprints<rank_select<>> {
+class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
  public:
   static constexpr option_info options[] = {{"remainder", "2 to 56", "from the rate or the bits", "bits of a slot"}};
   static constexpr filter_info info{
@@ -33,17 +33,18 @@ class cqf : public quotient_fingerprints<rank_select<>> {
   };
 
   static result<cqf> create(const filter_params& params) {
-    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, quotient_metadata, run_counters::least_width));
+    TAMIS_TRY(const detail::quotient_shape shape,
+              detail::quotient_shape_of(info, params, detail::quotient_metadata, detail::run_counters::least_width));
     cqf made;
-    const unsigned width = std::max(shape.remainder, run_counters::least_width);
-    TAMIS_TRY(made.table_, rank_select<>::make(shape.quotients, shape.spare, width));
+    const unsigned width = std::max(shape.remainder, detail::run_counters::least_width);
+    TAMIS_TRY(made.table_, detail::rank_select<>::make(shape.quotients, shape.spare, width));
     made.capacity_ = params.capacity;
     return made;
   }
 
   insert_result insert(digest d) {
     const fingerprint f = fingerprint_of(d);
-    const slot_range run = table_.find(f.quotient);
+    const detail::slot_range run = table_.find(f.quotient);
     const found at = find(run, f.remainder);
     if (!rewrite(f, run, at, at.count + 1)) return insert_result::full;
     ++keys_;
@@ -52,14 +53,14 @@ class cqf : public quotient_fingerprints<rank_select<>> {
   }
 
   // Most keys that are not in do not even meet their remainder; what they meet may also be a digit.
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     const fingerprint f = fingerprint_of(d);
     return table_.contains(f.quotient, f.remainder) && find(table_.find(f.quotient), f.remainder).count != 0;
   }
 
   erase_result erase(digest d) {
     const fingerprint f = fingerprint_of(d);
-    const slot_range run = table_.find(f.quotient);
+    const detail::slot_range run = table_.find(f.quotient);
     const found at = find(run, f.remainder);
     if (at.count == 0) return erase_result::absent;
     rewrite(f, run, at, at.count - 1);
@@ -75,19 +76,21 @@ class cqf : public quotient_fingerprints<rank_select<>> {
 
   // One pass through both, adding up the counts of equal fingerprints.
   status merge(const cqf& other) {
-    TAMIS_CHECK(same_shape(table_, other.table_, info));
-    if (keys_ + other.keys_ < keys_) return error{"the two filters together hold more keys than can be counted"};
+    TAMIS_CHECK(detail::same_shape(table_, other.table_, info));
+    if (keys_ + other.keys_ < keys_) return failure{"the two filters together hold more keys than can be counted"};
     cqf both;
     both.capacity_ = capacity_;
-    TAMIS_TRY(both.table_, rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
+    TAMIS_TRY(both.table_,
+              detail::rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
     std::uint64_t end = 0;
-    const bool fits = for_each_run_of_both(table_, other.table_, [&](std::uint64_t quotient, slot_range x, slot_range y) {
-      std::vector<counted_remainder> all;
-      read(x, all);
-      other.read(y, all);
-      return both.append_run(quotient, std::move(all), end);
-    });
-    if (!fits) return error{"the two filters together do not fit into one of their size"};
+    const bool fits = detail::for_each_run_of_both(table_, other.table_,
+                                                   [&](std::uint64_t quotient, detail::slot_range x, detail::slot_range y) {
+                                                     std::vector<detail::counted_remainder> all;
+                                                     read(x, all);
+                                                     other.read(y, all);
+                                                     return both.append_run(quotient, std::move(all), end);
+                                                   });
+    if (!fits) return failure{"the two filters together do not fit into one of their size"};
     *this = std::move(both);
     return {};
   }
@@ -95,10 +98,10 @@ class cqf : public quotient_fingerprints<rank_select<>> {
   // Calls visit(fingerprint, count) in the order of digests.
   template <class Visit>
   void for_each(Visit visit) const {
-    table_.for_each_run([&](std::uint64_t quotient, slot_range run) {
-      std::vector<counted_remainder> all;
+    table_.for_each_run([&](std::uint64_t quotient, detail::slot_range run) {
+      std::vector<detail::counted_remainder> all;
       read(run, all);
-      for (const counted_remainder& c : all) visit(fingerprint{quotient, c.remainder}, c.count);
+      for (const detail::counted_remainder& c : all) visit(fingerprint{quotient, c.remainder}, c.count);
     });
   }
 
@@ -116,15 +119,15 @@ class cqf : public quotient_fingerprints<rank_select<>> {
     archive(self.capacity_, self.keys_, self.fingerprints_, self.table_);
   }
   status validate() const {
-    if (table_.width() < run_counters::least_width || table_.width() > longest_remainder) {
-      return error{"the remainders have " + std::to_string(table_.width()) + " bits: 2 to 56 are allowed"};
+    if (table_.width() < detail::run_counters::least_width || table_.width() > detail::longest_remainder) {
+      return failure{"the remainders have " + std::to_string(table_.width()) + " bits: 2 to 56 are allowed"};
     }
     std::uint64_t keys = 0;
     std::uint64_t fingerprints = 0;
     bool sound = true;
-    table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && add_up(run, keys, fingerprints); });
-    if (!sound) return error{"a run of the table is not sorted, or a counter in it is not one"};
-    if (keys != keys_ || fingerprints != fingerprints_) return error{"the table holds another number of keys than it says"};
+    table_.for_each_run([&](std::uint64_t, detail::slot_range run) { sound = sound && add_up(run, keys, fingerprints); });
+    if (!sound) return failure{"a run of the table is not sorted, or a counter in it is not one"};
+    if (keys != keys_ || fingerprints != fingerprints_) return failure{"the table holds another number of keys than it says"};
     return {};
   }
 
@@ -135,11 +138,11 @@ class cqf : public quotient_fingerprints<rank_select<>> {
     std::uint64_t last = 0;
     std::uint64_t count = 0;
   };
-  found find(slot_range run, std::uint64_t remainder) const {
-    const run_counters counters(table_.width());
+  found find(detail::slot_range run, std::uint64_t remainder) const {
+    const detail::run_counters counters(table_.width());
     const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
     for (std::uint64_t slot = run.first; slot < run.last;) {
-      const run_counters::parsed here = counters.parse(at, slot, run.last);
+      const detail::run_counters::parsed here = counters.parse(at, slot, run.last);
       if (here.counted.remainder == remainder) return {slot, slot + here.slots, here.counted.count};
       if (here.counted.remainder > remainder) return {slot, slot, 0};
       slot += here.slots;
@@ -149,9 +152,9 @@ class cqf : public quotient_fingerprints<rank_select<>> {
 
   // Gives a remainder another count. A count that goes up by one takes at most one slot more, so that either all of it fits or
   // nothing has changed.
-  bool rewrite(const fingerprint& f, slot_range run, found at, std::uint64_t count) {
+  bool rewrite(const fingerprint& f, detail::slot_range run, found at, std::uint64_t count) {
     std::vector<std::uint64_t> slots;
-    if (count != 0) run_counters(table_.width()).append({f.remainder, count}, slots);
+    if (count != 0) detail::run_counters(table_.width()).append({f.remainder, count}, slots);
     std::uint64_t have = at.last - at.first;
     assert(slots.size() <= have + 1);
     if (have < slots.size()) {
@@ -166,16 +169,16 @@ class cqf : public quotient_fingerprints<rank_select<>> {
     return true;
   }
 
-  void read(slot_range run, std::vector<counted_remainder>& all) const {
-    const run_counters counters(table_.width());
+  void read(detail::slot_range run, std::vector<detail::counted_remainder>& all) const {
+    const detail::run_counters counters(table_.width());
     const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
     for (std::uint64_t slot = run.first; slot < run.last;) {
-      const run_counters::parsed here = counters.parse(at, slot, run.last);
+      const detail::run_counters::parsed here = counters.parse(at, slot, run.last);
       all.push_back(here.counted);
       slot += here.slots;
     }
   }
-  bool append_run(std::uint64_t quotient, std::vector<counted_remainder> all, std::uint64_t& end) {
+  bool append_run(std::uint64_t quotient, std::vector<detail::counted_remainder> all, std::uint64_t& end) {
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.remainder < b.remainder; });
     std::vector<std::uint64_t> slots;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -183,7 +186,7 @@ class cqf : public quotient_fingerprints<rank_select<>> {
         all[i + 1].count += all[i].count;
         continue;
       }
-      run_counters(table_.width()).append(all[i], slots);
+      detail::run_counters(table_.width()).append(all[i], slots);
       keys_ += all[i].count;
       ++fingerprints_;
     }
@@ -194,15 +197,15 @@ class cqf : public quotient_fingerprints<rank_select<>> {
   }
 
   // Is the run what append would have made? Adds its counts.
-  bool add_up(slot_range run, std::uint64_t& keys, std::uint64_t& fingerprints) const {
-    std::vector<counted_remainder> all;
+  bool add_up(detail::slot_range run, std::uint64_t& keys, std::uint64_t& fingerprints) const {
+    std::vector<detail::counted_remainder> all;
     read(run, all);
     std::vector<std::uint64_t> slots;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i != 0 && all[i].remainder <= all[i - 1].remainder) return false;
       if (keys + all[i].count < keys) return false;
       keys += all[i].count;
-      run_counters(table_.width()).append(all[i], slots);
+      detail::run_counters(table_.width()).append(all[i], slots);
     }
     fingerprints += all.size();
     if (slots.size() != run.size()) return false;
@@ -212,7 +215,7 @@ class cqf : public quotient_fingerprints<rank_select<>> {
     return true;
   }
 
-  friend stored_access;
+  friend detail::stored_access;
   cqf() = default;
 
   std::uint64_t keys_ = 0;

@@ -22,7 +22,7 @@ class xor_addressing {
       .id = "cuckoo",
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
-      .options = cuckoo_options,
+      .options = detail::cuckoo_options,
       .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
@@ -47,7 +47,7 @@ class xor_addressing {
   // An odd distance: the two buckets always differ.
   template <class Word>
   TAMIS_INLINE Word alternate(Word bucket, Word fingerprint) const {
-    return (bucket ^ (xor_hash(fingerprint) | 1)) & mask_;
+    return (bucket ^ (detail::xor_hash(fingerprint) | 1)) & mask_;
   }
 
   friend bool operator==(const xor_addressing&, const xor_addressing&) = default;
@@ -57,8 +57,8 @@ class xor_addressing {
     archive(self.mask_);
   }
   status fits(std::uint64_t m) const {
-    if (m < 2 || !std::has_single_bit(m)) return error{std::to_string(m) + " buckets: not a power of two from 2 on"};
-    if (*this != xor_addressing(m)) return error{"the places do not fit " + std::to_string(m) + " buckets"};
+    if (m < 2 || !std::has_single_bit(m)) return failure{std::to_string(m) + " buckets: not a power of two from 2 on"};
+    if (*this != xor_addressing(m)) return failure{"the places do not fit " + std::to_string(m) + " buckets"};
     return {};
   }
 
@@ -66,6 +66,6 @@ class xor_addressing {
   std::uint64_t mask_ = 1;
 };
 
-using cuckoo = cuckoo_filter<xor_addressing>;
+using cuckoo = detail::cuckoo_filter<xor_addressing>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

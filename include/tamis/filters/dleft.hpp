@@ -31,7 +31,7 @@ class dleft {
   static constexpr unsigned counter_bits = 2;
   static constexpr std::uint64_t top_count = 3;
   static constexpr unsigned least_remainder_bits = 6;
-  static constexpr unsigned most_remainder_bits = most_slot_bits - counter_bits;
+  static constexpr unsigned most_remainder_bits = detail::most_slot_bits - counter_bits;
 
   static constexpr option_info options[] = {{"fingerprint", "6 to 30", "what fpr or bits per key need", "bits of a remainder"}};
   static constexpr filter_info info{
@@ -45,11 +45,11 @@ class dleft {
   static result<dleft> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
     TAMIS_TRY(const std::uint64_t width, number_option(params, "fingerprint", 0, least_remainder_bits, most_remainder_bits));
-    bucket_wish wish{params.capacity, params.fpr, params.bits_per_key, std::nullopt};
+    detail::bucket_wish wish{params.capacity, params.fpr, params.bits_per_key, std::nullopt};
     if (width != 0) wish.width = static_cast<unsigned>(width);
-    TAMIS_TRY(const bucket_shape shape, dleft_shape(wish));
+    TAMIS_TRY(const detail::bucket_shape shape, detail::dleft_shape(wish));
     dleft made;
-    TAMIS_TRY(made.table_, buckets::make(shape.buckets * table_buckets, shape.width + counter_bits));
+    TAMIS_TRY(made.table_, detail::buckets::make(shape.buckets * table_buckets, shape.width + counter_bits));
     made.buckets_ = shape.buckets;
     made.capacity_ = params.capacity;
     return made;
@@ -58,7 +58,7 @@ class dleft {
   insert_result insert(digest d) {
     return table_.with_access([&](const auto& table) {
       const key_places key = places(d);
-      slot_place place = find_raisable(table, key);
+      detail::slot_place place = find_raisable(table, key);
       if (place.exists) {
         table.set(place.bucket, place.offset, table.get(place.bucket, place.offset) + 1);
       } else if (place = find_emptiest(table, key); place.exists) {
@@ -72,14 +72,14 @@ class dleft {
     });
   }
 
-  bool contains(digest d) const {
+  bool may_contain(digest d) const {
     return table_.with_access(
-        [&](const auto& table) { return any_cell(table, places(d), [](slot_place, std::uint64_t) { return true; }); });
+        [&](const auto& table) { return any_cell(table, places(d), [](detail::slot_place, std::uint64_t) { return true; }); });
   }
 
   erase_result erase(digest d) {
     return table_.with_access([&](const auto& table) {
-      const bool found = any_cell(table, places(d), [&](slot_place place, std::uint64_t cell) {
+      const bool found = any_cell(table, places(d), [&](detail::slot_place place, std::uint64_t cell) {
         const bool last = (cell & top_count) == 1;
         table.set(place.bucket, place.offset, last ? 0 : cell - 1);
         cells_ -= last;
@@ -93,7 +93,7 @@ class dleft {
   std::uint64_t count(digest d) const {
     return table_.with_access([&](const auto& table) {
       std::uint64_t sum = 0;
-      any_cell(table, places(d), [&](slot_place, std::uint64_t cell) {
+      any_cell(table, places(d), [&](detail::slot_place, std::uint64_t cell) {
         sum += cell & top_count;
         return false;
       });
@@ -104,7 +104,7 @@ class dleft {
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    return dleft_rate(static_cast<double>(buckets_), remainder_bits(), static_cast<double>(cells_));
+    return detail::dleft_rate(static_cast<double>(buckets_), remainder_bits(), static_cast<double>(cells_));
   }
   memory_bits bits() const { return {table_.bits()}; }
   option_list settings() const { return {{"fingerprint", std::to_string(remainder_bits())}}; }
@@ -122,23 +122,24 @@ class dleft {
   status validate() const {
     if (buckets_ == 0 || table_.count() % table_buckets != 0 || table_.count() / table_buckets != buckets_ ||
         table_.width() < least_remainder_bits + counter_bits) {
-      return error{"the table does not fit 4 x " + std::to_string(buckets_) + " buckets"};
+      return failure{"the table does not fit 4 x " + std::to_string(buckets_) + " buckets"};
     }
     std::uint64_t keys = 0;
     std::uint64_t cells = 0;
     const bool sound = table_.with_access([&](const auto& table) {
       bool all = true;
       for (std::uint64_t slot = 0; slot < table_.slots(); ++slot) {
-        const auto offset = static_cast<unsigned>(slot % slots_per_bucket) * table_.width();
-        const std::uint64_t cell = table.get(slot / slots_per_bucket, offset);
+        const auto offset = static_cast<unsigned>(slot % detail::slots_per_bucket) * table_.width();
+        const std::uint64_t cell = table.get(slot / detail::slots_per_bucket, offset);
         keys += cell & top_count;
         cells += cell != 0;
         all &= (cell == 0) || ((cell & top_count) != 0 && cell > top_count);
       }
       return all;
     });
-    if (!sound) return error{"a cell has a counter without a remainder, or a remainder without a counter"};
-    if (keys != keys_ || cells != cells_) return error{"the counters add up to " + std::to_string(keys) + ", not to its keys"};
+    if (!sound) return failure{"a cell has a counter without a remainder, or a remainder without a counter"};
+    if (keys != keys_ || cells != cells_)
+      return failure{"the counters add up to " + std::to_string(keys) + ", not to its keys"};
     return {};
   }
 
@@ -156,10 +157,10 @@ class dleft {
 
   TAMIS_INLINE key_places places(digest d) const {
     key_places key{};
-    key.remainder = 1 + reduce(d.low, (std::uint64_t{1} << remainder_bits()) - 1);
-    const std::uint64_t base = reduce(d.high, buckets_);
+    key.remainder = 1 + detail::reduce(d.low, (std::uint64_t{1} << remainder_bits()) - 1);
+    const std::uint64_t base = detail::reduce(d.high, buckets_);
     for (unsigned i = 0; i < subtables; ++i) {
-      const std::uint64_t sum = base + reduce(mix64(key.remainder * subtables + i), buckets_);
+      const std::uint64_t sum = base + detail::reduce(detail::mix64(key.remainder * subtables + i), buckets_);
       key.bucket[i] = (i * buckets_ + (sum < buckets_ ? sum : sum - buckets_)) * halves;
     }
     return key;
@@ -174,7 +175,7 @@ class dleft {
       for (unsigned half = 0; half < halves; ++half) {
         auto same = lanes.equal(table.load(bucket + half), pattern, lanes.repeat(top_count));
         for (; same != 0; same &= same - 1) {
-          const slot_place place{bucket + half, lanes.first(same), true};
+          const detail::slot_place place{bucket + half, lanes.first(same), true};
           if (use(place, table.get(place.bucket, place.offset))) return true;
         }
       }
@@ -183,9 +184,9 @@ class dleft {
   }
 
   template <class Table>
-  static slot_place find_raisable(const Table& table, const key_places& key) {
-    slot_place place{0, 0, false};
-    any_cell(table, key, [&](slot_place found, std::uint64_t cell) {
+  static detail::slot_place find_raisable(const Table& table, const key_places& key) {
+    detail::slot_place place{0, 0, false};
+    any_cell(table, key, [&](detail::slot_place found, std::uint64_t cell) {
       if ((cell & top_count) != top_count) place = found;
       return place.exists;
     });
@@ -193,10 +194,10 @@ class dleft {
   }
 
   template <class Table>
-  static slot_place find_emptiest(const Table& table, const key_places& key) {
+  static detail::slot_place find_emptiest(const Table& table, const key_places& key) {
     const auto& lanes = table.lanes();
     unsigned most_empty = 0;
-    slot_place place{0, 0, false};
+    detail::slot_place place{0, 0, false};
     for (const std::uint64_t bucket : key.bucket) {
       const auto low = lanes.empty(table.load(bucket));
       const auto high = lanes.empty(table.load(bucket + 1));
@@ -208,14 +209,14 @@ class dleft {
     return place;
   }
 
-  friend stored_access;
+  friend detail::stored_access;
   dleft() = default;
 
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;
   std::uint64_t cells_ = 0;    // occupied ones
   std::uint64_t buckets_ = 0;  // of one sub-table
-  buckets table_;
+  detail::buckets table_;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

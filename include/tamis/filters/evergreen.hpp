@@ -49,19 +49,19 @@ class evergreen {
 
   static result<evergreen> create(const filter_params& params);
 
-  TAMIS_INLINE bool contains(digest d) const {
-    const segment_directory& segments = forest_.segments();
-    const lookup_way way = segments.way_of_digests();
-    if (way != lookup_way::any) [[likely]] {
-      const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
-      if (way == lookup_way::plain) return contains_plain(place);
-      const segment_view& here = segments.view(segments.at_of(place));
-      const segment_view::answer found = here.contains_near(here.spot_of(place), place);
-      if (found != segment_view::answer::unsure) [[likely]]
-        return found == segment_view::answer::yes;
+  TAMIS_INLINE bool may_contain(digest d) const {
+    const detail::segment_directory& segments = forest_.segments();
+    const detail::lookup_way way = segments.way_of_digests();
+    if (way != detail::lookup_way::any) [[likely]] {
+      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
+      if (way == detail::lookup_way::plain) return may_contain_plain(place);
+      const detail::segment_view& here = segments.view(segments.at_of(place));
+      const detail::segment_view::answer found = here.contains_near(here.spot_of(place), place);
+      if (found != detail::segment_view::answer::unsure) [[likely]]
+        return found == detail::segment_view::answer::yes;
     }
     // The one way to what is rare, word by word: so the digest's second word is made only there (hasher.hpp).
-    return contains_anyhow(d.high, d.low);
+    return may_contain_anyhow(d.high, d.low);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
@@ -133,7 +133,7 @@ class evergreen {
   void for_each(Visit visit) const {
     forest_.for_each(visit);
   }
-  const segment_trie& forest() const { return forest_; }
+  const detail::segment_trie& forest() const { return forest_; }
 
   // Keys that went in and were not erased: never less than there are. Those that went in twice count twice until adapt drops
   // the second entry, and go on to do so if that is taken for a copy: see copies().
@@ -144,48 +144,48 @@ class evergreen {
   // Keys at which all segments have reached their threshold: then the filter is about to grow.
   std::uint64_t capacity() const {
     std::uint64_t all = 0;
-    forest_.segments().for_each([&](std::uint64_t, const prefix_segment& s) { all += limit(s.cell_bits()); });
+    forest_.segments().for_each([&](std::uint64_t, const detail::prefix_segment& s) { all += limit(s.cell_bits()); });
     return all;
   }
   double expected_fpr() const { return forest_.accepted(); }
   memory_bits bits() const {
     std::uint64_t all = forest_.segments().bits();
-    forest_.segments().for_each([&](std::uint64_t, const prefix_segment& s) { all += s.bits(); });
+    forest_.segments().for_each([&](std::uint64_t, const detail::prefix_segment& s) { all += s.bits(); });
     return {all};
   }
   option_list settings() const;
 
   // Batches (batch.hpp).
   struct any_view {
-    const segment_trie& forest;
+    const detail::segment_trie& forest;
 
-    TAMIS_INLINE segment_trie::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const segment_trie::probe& p) const {
+    TAMIS_INLINE detail::segment_trie::probe locate(digest d) const { return forest.probe_for(d); }
+    TAMIS_INLINE void prefetch(const detail::segment_trie::probe& p) const {
       if (p.view->is_near()) return p.view->prefetch(p.view->spot_of(p.place), p.place);
       p.view->prefetch_update(p.place);
     }
-    TAMIS_INLINE bool test(const segment_trie::probe& p) const { return p.view->contains(p.place, p.beyond); }
+    TAMIS_INLINE bool test(const detail::segment_trie::probe& p) const { return p.view->contains(p.place, p.beyond); }
   };
   // What a batch makes of an answer that may need the digest's second word.
   template <class Again>
-  TAMIS_INLINE static bool is_yes(const segment_trie& forest, segment_view::answer found, Again again) {
-    if (found != segment_view::answer::unsure) [[likely]]
-      return found == segment_view::answer::yes;
-    const segment_trie::probe whole = forest.probe_for(again());
+  TAMIS_INLINE static bool is_yes(const detail::segment_trie& forest, detail::segment_view::answer found, Again again) {
+    if (found != detail::segment_view::answer::unsure) [[likely]]
+      return found == detail::segment_view::answer::yes;
+    const detail::segment_trie::probe whole = forest.probe_for(again());
     return whole.view->contains(whole.place, whole.beyond);
   }
   // Where lookups look, of digests whose first word is their fine place: the second one is not even made.
   struct even_probe {
-    const segment_view* view;
+    const detail::segment_view* view;
     std::uint64_t place;
-    segment_view::spot spot;
+    detail::segment_view::spot spot;
   };
   struct near_view {
-    const segment_trie& forest;
+    const detail::segment_trie& forest;
 
     TAMIS_INLINE even_probe locate(digest d) const {
-      const std::uint64_t place = place_of_word(d.high, forest.segments().fine_places()).place;
-      const segment_view& view = forest.segments().view(forest.segments().at_of(place));
+      const std::uint64_t place = detail::place_of_word(d.high, forest.segments().fine_places()).place;
+      const detail::segment_view& view = forest.segments().view(forest.segments().at_of(place));
       return {&view, place, view.spot_of(place)};
     }
     TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch(p.spot, p.place); }
@@ -197,48 +197,48 @@ class evergreen {
   // For batches only: single lookups gain little by it, and one more way in their loop may cost plain filters as much
   // (docs/filters/evergreen-tuning.md).
   struct nine_bit_view {
-    const segment_trie& forest;
+    const detail::segment_trie& forest;
 
-    TAMIS_INLINE nine_bit_probe locate(digest d) const {
-      const segment_directory& segments = forest.segments();
-      const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
-      return nine_bit_probe::of(segments.view(segments.at_of(place)), place);
+    TAMIS_INLINE detail::nine_bit_probe locate(digest d) const {
+      const detail::segment_directory& segments = forest.segments();
+      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
+      return detail::nine_bit_probe::of(segments.view(segments.at_of(place)), place);
     }
-    TAMIS_INLINE void prefetch(const nine_bit_probe& p) const { p.prefetch(); }
+    TAMIS_INLINE void prefetch(const detail::nine_bit_probe& p) const { p.prefetch(); }
     template <class Again>
-    TAMIS_INLINE bool test(const nine_bit_probe& p, Again again) const {
+    TAMIS_INLINE bool test(const detail::nine_bit_probe& p, Again again) const {
       return is_yes(forest, p.contains(), again);
     }
   };
   // `HasRests`: slots have bits beside the byte that is compared.
   template <bool HasRests>
   struct plain_view {
-    const segment_trie& forest;
+    const detail::segment_trie& forest;
 
-    TAMIS_INLINE uniform_segments::probe locate(digest d) const {
-      const segment_directory& segments = forest.segments();
-      const std::uint64_t place = place_of_word(d.high, segments.fine_places()).place;
+    TAMIS_INLINE detail::uniform_segments::probe locate(digest d) const {
+      const detail::segment_directory& segments = forest.segments();
+      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
       return segments.plain().locate(segments.at_of(place), place);
     }
-    TAMIS_INLINE void prefetch(const uniform_segments::probe& p) const {
+    TAMIS_INLINE void prefetch(const detail::uniform_segments::probe& p) const {
       forest.segments().plain().prefetch(p);
       if constexpr (HasRests) view_of(p).prefetch_rests(p.place);
     }
-    TAMIS_INLINE bool test(const uniform_segments::probe& p) const {
-      return forest.segments().plain().contains<HasRests>(p, [&]() -> const segment_view& { return view_of(p); });
+    TAMIS_INLINE bool test(const detail::uniform_segments::probe& p) const {
+      return forest.segments().plain().contains<HasRests>(p, [&]() -> const detail::segment_view& { return view_of(p); });
     }
-    TAMIS_INLINE const segment_view& view_of(const uniform_segments::probe& p) const {
+    TAMIS_INLINE const detail::segment_view& view_of(const detail::uniform_segments::probe& p) const {
       return forest.segments().view(forest.segments().at_of(p.place));
     }
   };
   template <class Use>
   void with_view(Use use) const {
     switch (forest_.segments().way_of_digests()) {
-      case lookup_way::plain:
+      case detail::lookup_way::plain:
         return forest_.segments().plain().has_rests() ? use(plain_view<true>{forest_}) : use(plain_view<false>{forest_});
-      case lookup_way::nine_bits: return use(nine_bit_view{forest_});
-      case lookup_way::near: return use(near_view{forest_});
-      case lookup_way::any: return use(any_view{forest_});
+      case detail::lookup_way::nine_bits: return use(nine_bit_view{forest_});
+      case detail::lookup_way::near: return use(near_view{forest_});
+      case detail::lookup_way::any: return use(any_view{forest_});
     }
   }
   TAMIS_INLINE void prefetch(digest d) const {
@@ -248,11 +248,13 @@ class evergreen {
   struct updates {
     evergreen& f;
 
-    TAMIS_INLINE stream_places::found locate(digest d) const { return f.forest_.find(d); }
-    TAMIS_INLINE void prefetch(const stream_places::found& place) const { f.forest_.prefetch_update(place); }
-    TAMIS_INLINE void prefetch_more(const stream_places::found&) const {}
-    TAMIS_INLINE insert_result insert(const stream_places::found& place) const { return f.insert_at(place, nullptr, nullptr); }
-    TAMIS_INLINE erase_result erase(const stream_places::found& place) const { return f.erase_at(place); }
+    TAMIS_INLINE detail::stream_places::found locate(digest d) const { return f.forest_.find(d); }
+    TAMIS_INLINE void prefetch(const detail::stream_places::found& place) const { f.forest_.prefetch_update(place); }
+    TAMIS_INLINE void prefetch_more(const detail::stream_places::found&) const {}
+    TAMIS_INLINE insert_result insert(const detail::stream_places::found& place) const {
+      return f.insert_at(place, nullptr, nullptr);
+    }
+    TAMIS_INLINE erase_result erase(const detail::stream_places::found& place) const { return f.erase_at(place); }
   };
   template <class Use>
   void with_updates(Use use) {
@@ -276,29 +278,29 @@ class evergreen {
   status validate() const;
 
  private:
-  TAMIS_INLINE bool contains_plain(std::uint64_t place) const {
-    const segment_directory& segments = forest_.segments();
-    const uniform_segments& plain = segments.plain();
-    const uniform_segments::probe p = plain.locate(segments.at_of(place), place);
+  TAMIS_INLINE bool may_contain_plain(std::uint64_t place) const {
+    const detail::segment_directory& segments = forest_.segments();
+    const detail::uniform_segments& plain = segments.plain();
+    const detail::uniform_segments::probe p = plain.locate(segments.at_of(place), place);
     plain.prefetch_behind(p);
-    const auto view = [&]() -> const segment_view& { return segments.view(segments.at_of(place)); };
+    const auto view = [&]() -> const detail::segment_view& { return segments.view(segments.at_of(place)); };
     return plain.has_rests() ? plain.contains<true>(p, view) : plain.contains<false>(p, view);
   }
-  TAMIS_NOINLINE bool contains_anyhow(std::uint64_t high, std::uint64_t low) const {
-    const segment_trie::probe p = forest_.probe_for(digest{high, low});
+  TAMIS_NOINLINE bool may_contain_anyhow(std::uint64_t high, std::uint64_t low) const {
+    const detail::segment_trie::probe p = forest_.probe_for(digest{high, low});
     return p.view->contains(p.place, p.beyond);
   }
-  using address = segment_trie::address;
+  using address = detail::segment_trie::address;
   static constexpr std::uint64_t most_entries = std::uint64_t{1} << 62;  // so that no count ever overflows
   static constexpr unsigned adapt_percent = 95;                          // adapt fills segments up to here before they grow
 
-  std::uint64_t limit(unsigned cell_bits) const { return evergreen_limit(cell_bits, threshold_); }
+  std::uint64_t limit(unsigned cell_bits) const { return detail::evergreen_limit(cell_bits, threshold_); }
   // Is the limit reached? Without a division: floor(x / 100) <= used if and only if x < 100 (used + 1).
-  TAMIS_INLINE bool is_full(const prefix_segment& segment) const {
+  TAMIS_INLINE bool is_full(const detail::prefix_segment& segment) const {
     return std::uint64_t{threshold_} << segment.cell_bits() < 100 * (segment.used() + 1);
   }
-  std::uint64_t adapt_limit(const prefix_segment& segment) const {
-    return std::max(evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
+  std::uint64_t adapt_limit(const detail::prefix_segment& segment) const {
+    return std::max(detail::evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
   }
 
   insert_result insert_with(digest d, const remote_ref& stored) {
@@ -307,8 +309,9 @@ class evergreen {
     return insert_at(place, &stored, &d);
   }
   // `pending`: the key's digest, if there is a remote.
-  TAMIS_INLINE insert_result insert_at(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
-    const segment_view& view = forest_.view_of(place);
+  TAMIS_INLINE insert_result insert_at(const detail::stream_places::found& place, const remote_ref* stored,
+                                       const digest* pending) {
+    const detail::segment_view& view = forest_.view_of(place);
     const bool is_in = !is_full(*view.segment) && view.insert_near(place.place);
     if (!is_in && !insert_anyhow(place, stored, pending)) [[unlikely]]
       return insert_result::full;
@@ -316,7 +319,8 @@ class evergreen {
     if (stored != nullptr) sweep_after(place, *stored);
     return insert_result::inserted;
   }
-  TAMIS_NOINLINE bool insert_anyhow(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
+  TAMIS_NOINLINE bool insert_anyhow(const detail::stream_places::found& place, const remote_ref* stored,
+                                    const digest* pending) {
     const address a = forest_.locate(place);
     return (!is_full(forest_[a]) && insert_entry(a)) || insert_growing(place, stored, pending);
   }
@@ -325,7 +329,7 @@ class evergreen {
     forest_.segments().note_entries(a.at);
     return true;
   }
-  bool insert_growing(const stream_places::found& place, const remote_ref* stored, const digest* pending) {
+  bool insert_growing(const detail::stream_places::found& place, const remote_ref* stored, const digest* pending) {
     const no_waiting for_pages;
     while (true) {
       const address a = forest_.locate(place);
@@ -335,14 +339,14 @@ class evergreen {
       if (!forest_.widen(a.at)) return false;
     }
   }
-  void sweep_after(const stream_places::found& place, const remote_ref& stored) {
+  void sweep_after(const detail::stream_places::found& place, const remote_ref& stored) {
     try {
       sweep(forest_.locate(place).at, stored);
     } catch (const std::bad_alloc&) {
       // The key is in, and what is old can be renewed another time.
     }
   }
-  TAMIS_INLINE erase_result erase_at(const stream_places::found& place) {
+  TAMIS_INLINE erase_result erase_at(const detail::stream_places::found& place) {
     const address a = forest_.locate(place);
     if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
     if (keys_ != 0) [[likely]] {
@@ -353,21 +357,21 @@ class evergreen {
     return erase_result::erased;
   }
 
-  unsigned fingerprint_after_growth(const prefix_segment& segment, bool has_remote) const;
+  unsigned fingerprint_after_growth(const detail::prefix_segment& segment, bool has_remote) const;
   bool grow(std::uint64_t at, const remote_ref* stored, const digest* pending);
   void sweep(std::uint64_t at, const remote_ref& stored);
   void renew_block(std::uint64_t at, std::uint64_t block, unsigned generations, const remote_ref& stored, std::uint64_t& scans);
   bool renew_covering(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
   std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
   adapt_result adapt_with(digest d, const remote_ref& stored);
-  bool write(std::uint64_t at, adapt_group& group, std::uint64_t most);
-  static unsigned common_bits(uint128 x, uint128 y) {  // at the front.  Requires: x != y.
+  bool write(std::uint64_t at, detail::adapt_group& group, std::uint64_t most);
+  static unsigned common_bits(detail::uint128 x, detail::uint128 y) {  // at the front.  Requires: x != y.
     const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
     return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));
   }
-  bool add(const stream_prefix& p, std::uint64_t count, const stream_prefix& from, unsigned place_bits);
+  bool add(const detail::stream_prefix& p, std::uint64_t count, const detail::stream_prefix& from, unsigned place_bits);
 
-  friend stored_access;
+  friend detail::stored_access;
   evergreen() = default;
 
   std::uint64_t keys_ = 0;
@@ -376,7 +380,7 @@ class evergreen {
   std::uint32_t threshold_ = 0;        // in percent
   std::uint32_t generations_ = 0;      // g
   fingerprints fingerprints_ = fingerprints::automatic;
-  segment_trie forest_;
+  detail::segment_trie forest_;
   std::uint64_t missing_ = 0;
   std::uint64_t copies_ = 0;  // not saved: it follows from the entries
 };

@@ -18,9 +18,9 @@
 namespace tamis::inline TAMIS_LEVEL {
 
 struct exaf_scheme {
-  using symbol = extension_code::symbol;  // the extension, with a one in front
-  static constexpr rank_select_layout layout{.coded = true};
-  static constexpr double metadata = quotient_coded_metadata;
+  using symbol = detail::extension_code::symbol;  // the extension, with a one in front
+  static constexpr detail::rank_select_layout layout{.coded = true};
+  static constexpr double metadata = detail::quotient_coded_metadata;
   static constexpr bool value_depends_on_symbol = false;
   static constexpr bool shrinks = true;  // every bit of an extension halves what the slot accepts
 
@@ -34,22 +34,25 @@ struct exaf_scheme {
   };
 
   static result<exaf_scheme> create(const filter_params&, unsigned) { return exaf_scheme(); }
-  static extension_code code() { return {}; }
+  static detail::extension_code code() { return {}; }
   void add_settings(option_list&) const {}
 
-  TAMIS_INLINE static std::uint64_t value(const hash_suffix& x, unsigned r, symbol) { return x.head(r); }
-  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol extension, const hash_suffix& y, unsigned r) {
-    return stored == y.head(r) && (extension == 0 || extension == extended(y, r, extension_model::length(extension)));
+  TAMIS_INLINE static std::uint64_t value(const detail::hash_suffix& x, unsigned r, symbol) { return x.head(r); }
+  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol extension, const detail::hash_suffix& y, unsigned r) {
+    return stored == y.head(r) && (extension == 0 || extension == extended(y, r, detail::extension_model::length(extension)));
   }
   // x's bits as far as they tell it from y.
-  static std::optional<symbol> advance(symbol extension, const hash_suffix& x, const hash_suffix& y, unsigned r) {
-    for (unsigned bits = extension_model::length(extension) + 1; bits <= extension_model::longest; ++bits) {
+  static std::optional<symbol> advance(symbol extension, const detail::hash_suffix& x, const detail::hash_suffix& y,
+                                       unsigned r) {
+    for (unsigned bits = detail::extension_model::length(extension) + 1; bits <= detail::extension_model::longest; ++bits) {
       if (extended(x, r, bits) != extended(y, r, bits)) return extended(x, r, bits);
     }
     return std::nullopt;
   }
   // Of the digests with the slot's quotient and remainder, how many it accepts.
-  static double share(symbol extension) { return std::ldexp(1.0, -static_cast<int>(extension_model::length(extension))); }
+  static double share(symbol extension) {
+    return std::ldexp(1.0, -static_cast<int>(detail::extension_model::length(extension)));
+  }
 
   friend bool operator==(const exaf_scheme&, const exaf_scheme&) = default;
 
@@ -60,11 +63,11 @@ struct exaf_scheme {
   static status validate_for(unsigned) { return {}; }
 
  private:
-  static symbol extended(const hash_suffix& x, unsigned r, unsigned bits) {
+  static symbol extended(const detail::hash_suffix& x, unsigned r, unsigned bits) {
     return static_cast<symbol>((std::uint64_t{1} << bits) | x.bits(r, bits));
   }
 };
 
-using exaf = adaptive_quotient<exaf_scheme>;
+using exaf = detail::adaptive_quotient<exaf_scheme>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -69,17 +69,19 @@ class infini {
     std::uint64_t following;
 
     // The same in a table that has doubled `less` times less.  Requires: 1 <= less < 64.
-    TAMIS_INLINE address above(unsigned less) const { return {cell >> less, cell << (word_bits - less) | following >> less}; }
+    TAMIS_INLINE address above(unsigned less) const {
+      return {cell >> less, cell << (detail::word_bits - less) | following >> less};
+    }
   };
   TAMIS_INLINE address locate(digest d) const {
-    const word_placed p = place_of_word(d.high, active_.cells());
+    const detail::word_placed p = detail::place_of_word(d.high, active_.cells());
     return {p.place, p.rest};
   }
 
-  TAMIS_INLINE bool contains(digest d) const { return contains(locate(d)); }
-  TAMIS_INLINE bool contains(const address& a) const {
+  TAMIS_INLINE bool may_contain(digest d) const { return may_contain(locate(d)); }
+  TAMIS_INLINE bool may_contain(const address& a) const {
     if (hints_.say_look(a.cell) || arrivals_.may_have(a.cell)) [[unlikely]]
-      return contains_anywhere(a.cell, a.following);
+      return may_contain_anywhere(a.cell, a.following);
     return active_.wide_contains(a.cell, a.following);
   }
   // How many entries match: at least as many as copies of the key are in.
@@ -100,8 +102,8 @@ class infini {
       return insert_slowly(d);
     const address a = locate(d);
     active_.prefetch_update(a.cell);
-    const insert_queue::key due = arrivals_.exchange(a.cell, a.following);
-    if (due.cell != insert_queue::nowhere) [[likely]]
+    const detail::insert_queue::key due = arrivals_.exchange(a.cell, a.following);
+    if (due.cell != detail::insert_queue::nowhere) [[likely]]
       enter(due);
     return insert_result::inserted;
   }
@@ -136,11 +138,12 @@ class infini {
   // Calls visit(which table, cell, entry) for all entries: table 0 is the active one, 1 the secondary, the chain follows.
   template <class Visit>
   void for_each(Visit visit) const {
-    active_.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(0u, cell, e); });
-    arrivals_.for_each(
-        [&](const insert_queue::key& k) { visit(0u, k.cell, prefix_entry::of(k.following, active_.longest())); });
+    active_.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(0u, cell, e); });
+    arrivals_.for_each([&](const detail::insert_queue::key& k) {
+      visit(0u, k.cell, detail::prefix_entry::of(k.following, active_.longest()));
+    });
     for (unsigned i = 0; i < older_.size(); ++i) {
-      older_[i].table.for_each([&](std::uint64_t cell, const prefix_entry& e) { visit(i + 1, cell, e); });
+      older_[i].table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(i + 1, cell, e); });
     }
   }
 
@@ -160,7 +163,7 @@ class infini {
   // Entries at which the active table doubles.
   std::uint64_t capacity() const { return limit_; }
   double expected_fpr() const {
-    double rejected = 1.0 - with_settled([](const variable_length_table& active) { return active.accepted(); });
+    double rejected = 1.0 - with_settled([](const detail::variable_length_table& active) { return active.accepted(); });
     for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
     return std::max(1.0 - rejected, std::ldexp(static_cast<double>(keys()), -64));  // what one word of a digest can tell apart
   }
@@ -177,7 +180,7 @@ class infini {
 
     TAMIS_INLINE address locate(digest d) const { return f.locate(d); }
     TAMIS_INLINE void prefetch(const address& a) const { f.prefetch(a); }
-    TAMIS_INLINE bool test(const address& a) const { return f.contains(a); }
+    TAMIS_INLINE bool test(const address& a) const { return f.may_contain(a); }
   };
   template <class Use>
   void with_view(Use use) const {
@@ -225,7 +228,7 @@ class infini {
   // behind a place of the first size.
   struct older_table {
     std::uint32_t level = 0;
-    variable_length_table table = stored_access::blank<variable_length_table>();
+    detail::variable_length_table table = detail::stored_access::blank<detail::variable_length_table>();
 
     unsigned reach() const { return level + table.longest(); }
 
@@ -254,7 +257,7 @@ class infini {
     TAMIS_INLINE void prefetch(std::uint64_t cell) const { ones_.prefetch(cell >> down_); }
 
    private:
-    bitmap ones_;
+    detail::bitmap ones_;
     unsigned down_ = 0;  // a hint stands for 2^down_ cells of the active table
   };
 
@@ -263,12 +266,13 @@ class infini {
   }
   // Bits of a new entry in a filter that has doubled so many times.
   unsigned length_at(unsigned level) const {
-    return kind_ == kind::growing ? std::min(growing_length(fingerprint_, level), variable_length_table::longest_payload)
-                                  : fingerprint_;
+    return kind_ == kind::growing
+               ? std::min(detail::growing_length(fingerprint_, level), detail::variable_length_table::longest_payload)
+               : fingerprint_;
   }
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
-  TAMIS_NOINLINE bool contains_anywhere(std::uint64_t cell, std::uint64_t following) const {
+  TAMIS_NOINLINE bool may_contain_anywhere(std::uint64_t cell, std::uint64_t following) const {
     return active_.contains(cell, following) || arrivals_.count(cell, following, active_.longest()) != 0 ||
            older_contain({cell, following});
   }
@@ -280,7 +284,7 @@ class infini {
   }
 
   // What waits cannot fail: it came when the last block was free, and that has more slots than there are insert_queue.
-  TAMIS_INLINE void enter(const insert_queue::key& k) {
+  TAMIS_INLINE void enter(const detail::insert_queue::key& k) {
     [[maybe_unused]] const bool entered = active_.insert(k.cell, k.following);
     assert(entered);
   }
@@ -291,10 +295,10 @@ class infini {
   void enter_all();
   // The active table with all keys in their places, for what reads it as a whole and must not change it: a copy if some wait.
   template <class Use>
-  std::invoke_result_t<Use, const variable_length_table&> with_settled(Use use) const {
+  std::invoke_result_t<Use, const detail::variable_length_table&> with_settled(Use use) const {
     if (arrivals_.empty()) return use(active_);
-    variable_length_table made = active_;
-    arrivals_.for_each([&made](const insert_queue::key& k) { made.insert(k.cell, k.following); });
+    detail::variable_length_table made = active_;
+    arrivals_.for_each([&made](const detail::insert_queue::key& k) { made.insert(k.cell, k.following); });
     return use(std::as_const(made));
   }
   insert_result insert_slowly(digest d);
@@ -309,16 +313,16 @@ class infini {
   status note_shape();
   void note_limit();
 
-  friend stored_access;
+  friend detail::stored_access;
   infini() = default;
 
-  insert_queue arrivals_;          // keys for the active table
+  detail::insert_queue arrivals_;  // keys for the active table
   std::uint64_t first_ = 1;        // places of a new filter
   std::uint32_t fingerprint_ = 1;  // F of a new filter
   std::uint32_t threshold_ = 80;   // in percent
   kind kind_ = kind::chained;
   std::uint32_t level_ = 0;  // places = first_ << level_
-  variable_length_table active_ = stored_access::blank<variable_length_table>();
+  detail::variable_length_table active_ = detail::stored_access::blank<detail::variable_length_table>();
   std::vector<older_table> older_;  // the secondary, then the chain from young to old
   // From the tables and the threshold.
   older_hints hints_;

@@ -17,7 +17,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class quotient : public remainder_filter<three_bit> {
+class quotient : public detail::remainder_filter<detail::three_bit> {
  public:
   static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
@@ -29,20 +29,21 @@ class quotient : public remainder_filter<three_bit> {
   };
 
   static result<quotient> create(const filter_params& params) {
-    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, three_bit_metadata, 1, three_bit_load));
+    TAMIS_TRY(const detail::quotient_shape shape,
+              detail::quotient_shape_of(info, params, detail::three_bit_metadata, 1, detail::three_bit_load));
     return of_shape(shape, params.capacity);
   }
   // For filters that are made of quotient filters.
-  static result<quotient> of_shape(const quotient_shape& shape, std::uint64_t capacity) {
+  static result<quotient> of_shape(const detail::quotient_shape& shape, std::uint64_t capacity) {
     quotient made;
-    TAMIS_TRY(made.table_, three_bit::make(shape.quotients, shape.spare, shape.remainder));
+    TAMIS_TRY(made.table_, detail::three_bit::make(shape.quotients, shape.spare, shape.remainder));
     made.capacity_ = capacity;
     return made;
   }
 
   status merge(const quotient& other) { return merge_tables(other, info); }
 
-  const three_bit& table() const { return table_; }
+  const detail::three_bit& table() const { return table_; }
 
   friend bool operator==(const quotient&, const quotient&) = default;
 
@@ -51,12 +52,13 @@ class quotient : public remainder_filter<three_bit> {
     archive(self.capacity_, self.table_);
   }
   status validate() const {
-    if (table_.width() < 1 || table_.width() > longest_remainder) return error{"the remainders do not have 1 to 56 bits"};
+    if (table_.width() < 1 || table_.width() > detail::longest_remainder)
+      return failure{"the remainders do not have 1 to 56 bits"};
     return {};
   }
 
  private:
-  friend stored_access;
+  friend detail::stored_access;
   quotient() = default;
 };
 

@@ -40,17 +40,18 @@ class rank_indexed {
   static result<rank_indexed> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
     TAMIS_TRY(const std::uint64_t width, number_option(params, "fingerprint", 0, 4, 32));
-    bucket_wish wish{params.capacity, params.fpr, params.bits_per_key, std::nullopt};
+    detail::bucket_wish wish{params.capacity, params.fpr, params.bits_per_key, std::nullopt};
     if (width != 0) wish.width = static_cast<unsigned>(width);
-    TAMIS_TRY(const rank_shape shape, rank_indexed_shape(wish));
+    TAMIS_TRY(const detail::rank_shape shape, detail::rank_indexed_shape(wish));
     rank_indexed made;
     made.blocks_ = shape.blocks;
     made.block_keys_ = shape.block_keys;
     made.group_keys_ = shape.group_keys;
     made.capacity_ = params.capacity;
-    TAMIS_TRY(made.index_, bitmap::make(shape.blocks * made.index_bits()));
-    TAMIS_TRY(made.fingerprints_, packed_array<dynamic_width>::make(shape.blocks * shape.block_keys, shape.width));
-    TAMIS_TRY(made.spilled_, zeroed_array<std::uint64_t>::make(made.groups() * shape.group_keys));
+    TAMIS_TRY(made.index_, detail::bitmap::make(shape.blocks * made.index_bits()));
+    TAMIS_TRY(made.fingerprints_,
+              detail::packed_array<detail::dynamic_width>::make(shape.blocks * shape.block_keys, shape.width));
+    TAMIS_TRY(made.spilled_, detail::zeroed_array<std::uint64_t>::make(made.groups() * shape.group_keys));
     return made;
   }
 
@@ -68,13 +69,13 @@ class rank_indexed {
     return insert_result::inserted;
   }
 
-  bool contains(digest d) const {
+  bool may_contain(digest d) const {
     const key_place key = place(d);
     const block here = block_at(key.block);
     for (std::uint64_t p = key.bucket; index_.get(here.index + p);) {
       const std::uint64_t r = rank(here, p);
       if (fingerprints_.get(here.fingerprints + r) == key.fingerprint) return true;
-      p = rank_block_buckets + r;
+      p = detail::rank_block_buckets + r;
     }
     return keys_in(here) == block_keys_ && find_spilled(key.block, spilled_entry(key)) != nullptr;
   }
@@ -102,7 +103,7 @@ class rank_indexed {
     for (std::uint64_t p = key.bucket; index_.get(here.index + p);) {
       const std::uint64_t r = rank(here, p);
       same += fingerprints_.get(here.fingerprints + r) == key.fingerprint;
-      p = rank_block_buckets + r;
+      p = detail::rank_block_buckets + r;
     }
     if (keys_in(here) != block_keys_) return same;
     const auto room = group_of(key.block);
@@ -112,7 +113,7 @@ class rank_indexed {
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    return rank_indexed_rate(static_cast<double>(blocks_), fingerprints_.width(), static_cast<double>(keys_));
+    return detail::rank_indexed_rate(static_cast<double>(blocks_), fingerprints_.width(), static_cast<double>(keys_));
   }
   memory_bits bits() const { return {index_.bits() + fingerprints_.bits() + spilled_.bytes() * 8}; }
   option_list settings() const { return {{"fingerprint", std::to_string(fingerprints_.width())}}; }
@@ -143,12 +144,12 @@ class rank_indexed {
     std::uint64_t fingerprints;  // its first fingerprint
   };
 
-  std::uint64_t index_bits() const { return rank_block_buckets + std::uint64_t{block_keys_}; }
-  std::uint64_t groups() const { return divide_up(blocks_, rank_group_blocks); }
+  std::uint64_t index_bits() const { return detail::rank_block_buckets + std::uint64_t{block_keys_}; }
+  std::uint64_t groups() const { return detail::divide_up(blocks_, detail::rank_group_blocks); }
 
   TAMIS_INLINE key_place place(digest d) const {
-    const std::uint64_t bucket = reduce(d.high, blocks_ * rank_block_buckets);
-    return {bucket / rank_block_buckets, bucket % rank_block_buckets, d.bits(64, fingerprints_.width())};
+    const std::uint64_t bucket = detail::reduce(d.high, blocks_ * detail::rank_block_buckets);
+    return {bucket / detail::rank_block_buckets, bucket % detail::rank_block_buckets, d.bits(64, fingerprints_.width())};
   }
   TAMIS_INLINE block block_at(std::uint64_t i) const { return {i * index_bits(), i * block_keys_}; }
   TAMIS_INLINE std::uint64_t rank(const block& here, std::uint64_t p) const { return index_.count(here.index, here.index + p); }
@@ -157,10 +158,10 @@ class rank_indexed {
   // Requires: the block has room.
   void append(const block& here, const key_place& key) {
     std::uint64_t p = key.bucket;
-    while (index_.get(here.index + p)) p = rank_block_buckets + rank(here, p);
+    while (index_.get(here.index + p)) p = detail::rank_block_buckets + rank(here, p);
     const std::uint64_t r = rank(here, p);
     index_.set(here.index + p);
-    index_.insert(here.index + rank_block_buckets + r, here.index + index_bits() - 1, false);
+    index_.insert(here.index + detail::rank_block_buckets + r, here.index + index_bits() - 1, false);
     fingerprints_.move_up(here.fingerprints + r, here.fingerprints + block_keys_ - 1);
     fingerprints_.set(here.fingerprints + r, key.fingerprint);
   }
@@ -169,7 +170,7 @@ class rank_indexed {
     std::uint64_t found = block_keys_;
     std::uint64_t last = 0;       // the bucket's last one ...
     std::uint64_t last_rank = 0;  // ... and its fingerprint
-    for (std::uint64_t p = key.bucket; index_.get(here.index + p); p = rank_block_buckets + last_rank) {
+    for (std::uint64_t p = key.bucket; index_.get(here.index + p); p = detail::rank_block_buckets + last_rank) {
       last = p;
       last_rank = rank(here, p);
       if (fingerprints_.get(here.fingerprints + last_rank) == key.fingerprint) found = last_rank;
@@ -178,7 +179,7 @@ class rank_indexed {
     fingerprints_.set(here.fingerprints + found, fingerprints_.get(here.fingerprints + last_rank));
     fingerprints_.move_down(here.fingerprints + last_rank + 1, here.fingerprints + block_keys_);
     fingerprints_.set(here.fingerprints + block_keys_ - 1, 0);
-    index_.remove(here.index + rank_block_buckets + last_rank, here.index + index_bits() - 1, false);
+    index_.remove(here.index + detail::rank_block_buckets + last_rank, here.index + index_bits() - 1, false);
     index_.reset(here.index + last);
     return true;
   }
@@ -188,11 +189,11 @@ class rank_indexed {
   static constexpr unsigned block_shift = 38;
   static constexpr unsigned present_shift = 48;
   TAMIS_INLINE static std::uint64_t spilled_entry(const key_place& key) {
-    return std::uint64_t{1} << present_shift | key.block % rank_group_blocks << block_shift | key.bucket << bucket_shift |
-           key.fingerprint;
+    return std::uint64_t{1} << present_shift | key.block % detail::rank_group_blocks << block_shift |
+           key.bucket << bucket_shift | key.fingerprint;
   }
   std::span<const std::uint64_t> group_of(std::uint64_t which) const {
-    return spilled_.span().subspan(which / rank_group_blocks * group_keys_, group_keys_);
+    return spilled_.span().subspan(which / detail::rank_group_blocks * group_keys_, group_keys_);
   }
   const std::uint64_t* find_spilled(std::uint64_t which, std::uint64_t entry) const {
     const auto room = group_of(which);
@@ -205,15 +206,15 @@ class rank_indexed {
 
   void take_back(const block& here, std::uint64_t which) {
     const std::uint64_t prefix = spilled_entry({which, 0, 0}) >> block_shift;
-    const auto room = spilled_.span().subspan(which / rank_group_blocks * group_keys_, group_keys_);
+    const auto room = spilled_.span().subspan(which / detail::rank_group_blocks * group_keys_, group_keys_);
     const auto mine =
         std::find_if(room.begin(), room.end(), [&](std::uint64_t entry) { return entry >> block_shift == prefix; });
     if (mine == room.end()) return;
-    append(here, {which, *mine >> bucket_shift & (rank_block_buckets - 1), *mine & 0xffffffffu});
+    append(here, {which, *mine >> bucket_shift & (detail::rank_block_buckets - 1), *mine & 0xffffffffu});
     *mine = 0;
   }
 
-  friend stored_access;
+  friend detail::stored_access;
   rank_indexed() = default;
 
   std::uint64_t capacity_ = 0;
@@ -221,43 +222,44 @@ class rank_indexed {
   std::uint64_t blocks_ = 0;
   std::uint32_t block_keys_ = 0;  // fingerprints that a block has room for
   std::uint32_t group_keys_ = 0;  // entries in the shared room of a group
-  bitmap index_;
-  packed_array<dynamic_width> fingerprints_;
-  zeroed_array<std::uint64_t> spilled_;  // 0 = free
+  detail::bitmap index_;
+  detail::packed_array<detail::dynamic_width> fingerprints_;
+  detail::zeroed_array<std::uint64_t> spilled_;  // 0 = free
 };
 
 inline status rank_indexed::validate() const {
   if (blocks_ == 0 || block_keys_ == 0 || group_keys_ == 0 || fingerprints_.width() < 4 || fingerprints_.width() > 32) {
-    return error{"a block without buckets, or fingerprints that are not 4 to 32 bits wide"};
+    return failure{"a block without buckets, or fingerprints that are not 4 to 32 bits wide"};
   }
-  const auto index_size = checked_multiply(blocks_, index_bits());
+  const auto index_size = detail::checked_multiply(blocks_, index_bits());
   if (!index_size || index_.size() != *index_size || fingerprints_.size() != blocks_ * block_keys_ ||
       spilled_.size() / group_keys_ != groups() || spilled_.size() % group_keys_ != 0) {
-    return error{"the tables do not fit " + std::to_string(blocks_) + " blocks"};
+    return failure{"the tables do not fit " + std::to_string(blocks_) + " blocks"};
   }
   std::uint64_t keys = 0;
   for (std::uint64_t b = 0; b < blocks_; ++b) {
     const block here = block_at(b);
     const std::uint64_t in_block = keys_in(here);
-    if (in_block > block_keys_ || in_block != rank(here, rank_block_buckets + in_block)) {
-      return error{"the index of block " + std::to_string(b) + " does not fit its fingerprints"};
+    if (in_block > block_keys_ || in_block != rank(here, detail::rank_block_buckets + in_block)) {
+      return failure{"the index of block " + std::to_string(b) + " does not fit its fingerprints"};
     }
     for (std::uint64_t i = in_block; i < block_keys_; ++i) {
-      if (fingerprints_.get(here.fingerprints + i) != 0) return error{"block " + std::to_string(b) + " has one too many"};
+      if (fingerprints_.get(here.fingerprints + i) != 0) return failure{"block " + std::to_string(b) + " has one too many"};
     }
     keys += in_block;
   }
   for (std::uint64_t i = 0; i < spilled_.size(); ++i) {
     if (spilled_[i] == 0) continue;
-    const std::uint64_t b = i / group_keys_ * rank_group_blocks + (spilled_[i] >> block_shift) % rank_group_blocks;
+    const std::uint64_t b =
+        i / group_keys_ * detail::rank_group_blocks + (spilled_[i] >> block_shift) % detail::rank_group_blocks;
     const std::uint64_t fingerprint = spilled_[i] & 0xffffffffu;
     if (spilled_[i] >> present_shift != 1 || b >= blocks_ || fingerprint > fingerprints_.max_value() ||
         keys_in(block_at(b)) != block_keys_) {
-      return error{"a spilled fingerprint does not belong to a full block"};
+      return failure{"a spilled fingerprint does not belong to a full block"};
     }
     ++keys;
   }
-  if (keys != keys_) return error{std::to_string(keys) + " fingerprints for " + std::to_string(keys_) + " keys"};
+  if (keys != keys_) return failure{std::to_string(keys) + " fingerprints for " + std::to_string(keys_) + " keys"};
   return {};
 }
 

@@ -16,7 +16,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class rsqf : public remainder_filter<rank_select<>> {
+class rsqf : public detail::remainder_filter<detail::rank_select<>> {
  public:
   static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
@@ -28,9 +28,9 @@ class rsqf : public remainder_filter<rank_select<>> {
   };
 
   static result<rsqf> create(const filter_params& params) {
-    TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, quotient_metadata));
+    TAMIS_TRY(const detail::quotient_shape shape, detail::quotient_shape_of(info, params, detail::quotient_metadata));
     rsqf made;
-    TAMIS_TRY(made.table_, rank_select<>::make(shape.quotients, shape.spare, shape.remainder));
+    TAMIS_TRY(made.table_, detail::rank_select<>::make(shape.quotients, shape.spare, shape.remainder));
     made.capacity_ = params.capacity;
     return made;
   }
@@ -44,12 +44,12 @@ class rsqf : public remainder_filter<rank_select<>> {
     archive(self.capacity_, self.table_);
   }
   status validate() const {
-    if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};
+    if (table_.width() > detail::longest_remainder) return failure{"the remainders have more than 56 bits"};
     return {};
   }
 
  private:
-  friend stored_access;
+  friend detail::stored_access;
   rsqf() = default;
 };
 

@@ -23,7 +23,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-class sacrifice : public remainder_filter<three_bit> {
+class sacrifice : public detail::remainder_filter<detail::three_bit> {
  public:
   static constexpr option_info options[] = {
       {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per key at first, F"},
@@ -40,11 +40,12 @@ class sacrifice : public remainder_filter<three_bit> {
 
   static result<sacrifice> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t threshold, number_option(params, "threshold", chain_threshold, 50, 95));
-    TAMIS_TRY(const quotient_shape shape,
-              quotient_shape_of(info, params, three_bit_metadata, 1, static_cast<double>(threshold) / 100.0, "fingerprint"));
+    TAMIS_TRY(const std::uint64_t threshold, number_option(params, "threshold", detail::chain_threshold, 50, 95));
+    TAMIS_TRY(const detail::quotient_shape shape,
+              detail::quotient_shape_of(info, params, detail::three_bit_metadata, 1, static_cast<double>(threshold) / 100.0,
+                                        "fingerprint"));
     sacrifice made;
-    TAMIS_TRY(made.table_, three_bit::make(shape.quotients, shape.spare, shape.remainder));
+    TAMIS_TRY(made.table_, detail::three_bit::make(shape.quotients, shape.spare, shape.remainder));
     made.threshold_ = static_cast<std::uint32_t>(threshold);
     made.fingerprint_ = shape.remainder;
     return made;
@@ -83,24 +84,24 @@ class sacrifice : public remainder_filter<three_bit> {
     archive(self.fingerprint_, self.threshold_, self.table_);
   }
   status validate() const {
-    if (fingerprint_ < 1 || fingerprint_ > longest_remainder) return error{"fingerprints do not have 1 to 56 bits"};
-    if (table_.width() > fingerprint_) return error{"the remainders have more bits than they had at first"};
-    if (threshold_ < 50 || threshold_ > 95) return error{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
+    if (fingerprint_ < 1 || fingerprint_ > detail::longest_remainder) return failure{"fingerprints do not have 1 to 56 bits"};
+    if (table_.width() > fingerprint_) return failure{"the remainders have more bits than they had at first"};
+    if (threshold_ < 50 || threshold_ > 95) return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
     return {};
   }
 
  private:
   // One pass: a run becomes the runs of two quotients, by the first bit of its remainders.
-  result<three_bit> doubled() const {
-    if (table_.width() == 0) return error{"sacrifice cannot double again: no bit of the fingerprints is left"};
-    if (table_.quotients() > largest_capacity) return error{"sacrifice cannot double again: it has more than 2^48 places"};
-    const std::uint64_t spare = std::max(quotient_spare(2 * table_.quotients()), table_.slots() - table_.quotients());
-    TAMIS_TRY(three_bit made, three_bit::make(2 * table_.quotients(), spare, table_.width() - 1));
+  result<detail::three_bit> doubled() const {
+    if (table_.width() == 0) return failure{"sacrifice cannot double again: no bit of the fingerprints is left"};
+    if (table_.quotients() > largest_capacity) return failure{"sacrifice cannot double again: it has more than 2^48 places"};
+    const std::uint64_t spare = std::max(detail::quotient_spare(2 * table_.quotients()), table_.slots() - table_.quotients());
+    TAMIS_TRY(detail::three_bit made, detail::three_bit::make(2 * table_.quotients(), spare, table_.width() - 1));
     const std::uint64_t first_bit = std::uint64_t{1} << (table_.width() - 1);
     std::uint64_t end = 0;
     bool fits = true;
     std::vector<std::uint64_t> halves[2];
-    table_.for_each_run([&](std::uint64_t quotient, slot_range run) {
+    table_.for_each_run([&](std::uint64_t quotient, detail::slot_range run) {
       for (auto& half : halves) half.clear();
       for (; !run.empty(); ++run.first) {
         const std::uint64_t remainder = table_.value(run.first);
@@ -113,13 +114,13 @@ class sacrifice : public remainder_filter<three_bit> {
         for (std::size_t j = 0; to && j < halves[i].size(); ++j) made.set_value(to->first + j, halves[i][j]);
       }
     });
-    if (!fits) return error{"sacrifice cannot double: too many keys have the last place"};
+    if (!fits) return failure{"sacrifice cannot double: too many keys have the last place"};
     return made;
   }
 
   // Doubles and inserts, or changes nothing.
   bool insert_doubled(digest d) {
-    result<three_bit> grown = doubled();
+    result<detail::three_bit> grown = doubled();
     if (!grown) return false;
     std::swap(table_, *grown);
     if (remainder_filter::insert(d) == insert_result::inserted) return true;
@@ -127,7 +128,7 @@ class sacrifice : public remainder_filter<three_bit> {
     return false;
   }
 
-  friend stored_access;
+  friend detail::stored_access;
   sacrifice() = default;
 
   std::uint32_t fingerprint_ = 0;

@@ -24,9 +24,9 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class taf_scheme {
  public:
-  using symbol = selector_code::symbol;  // the hash selector
-  static constexpr rank_select_layout layout{.coded = true};
-  static constexpr double metadata = quotient_coded_metadata;
+  using symbol = detail::selector_code::symbol;  // the hash selector
+  static constexpr detail::rank_select_layout layout{.coded = true};
+  static constexpr double metadata = detail::quotient_coded_metadata;
   static constexpr bool value_depends_on_symbol = true;
   static constexpr bool shrinks = false;  // a slot accepts as much under any selector
 
@@ -45,23 +45,23 @@ class taf_scheme {
   static result<taf_scheme> create(const filter_params& params, unsigned remainder) {
     constexpr std::string_view codes[] = {"paper", "quarters"};
     TAMIS_TRY(const std::string code, choice_option(params, "code", "paper", codes));
-    return taf_scheme(code == "paper" ? selector_coding::paper : selector_coding::quarters, remainder);
+    return taf_scheme(code == "paper" ? detail::selector_coding::paper : detail::selector_coding::quarters, remainder);
   }
-  taf_scheme() : taf_scheme(selector_coding::paper, 8) {}
+  taf_scheme() : taf_scheme(detail::selector_coding::paper, 8) {}
 
-  const selector_code& code() const { return code_; }
+  const detail::selector_code& code() const { return code_; }
   void add_settings(option_list& all) const {
-    all.emplace_back("code", coding_ == selector_coding::paper ? "paper" : "quarters");
+    all.emplace_back("code", coding_ == detail::selector_coding::paper ? "paper" : "quarters");
   }
 
-  TAMIS_INLINE static std::uint64_t value(const hash_suffix& x, unsigned r, symbol selector) {
+  TAMIS_INLINE static std::uint64_t value(const detail::hash_suffix& x, unsigned r, symbol selector) {
     return selector == 0 ? x.head(r) : x.bits(std::uint64_t{selector} * r, r);
   }
-  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol selector, const hash_suffix& y, unsigned r) {
+  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol selector, const detail::hash_suffix& y, unsigned r) {
     return stored == value(y, r, selector);
   }
   // The next selector under which x and y differ.
-  std::optional<symbol> advance(symbol selector, const hash_suffix& x, const hash_suffix& y, unsigned r) const {
+  std::optional<symbol> advance(symbol selector, const detail::hash_suffix& x, const detail::hash_suffix& y, unsigned r) const {
     while (selector < code_.last_symbol()) {
       ++selector;
       if (value(x, r, selector) != value(y, r, selector)) return selector;
@@ -70,17 +70,17 @@ class taf_scheme {
   }
 
   // Byte k: the last eight bits of a query's remainder under selector k.  Requires: r >= 8.
-  const remainder_tags& tags() const { return tags_; }
+  const detail::remainder_tags& tags() const { return tags_; }
   // Of the eight slots of a block from `first` on, those of `among` that may hold what y has: under any selector at all, since
   // comparing with all of them costs less than the decoding it saves, or under their own where that is quickly known. Bit i or
   // 8 + i or 16 + i or 24 + i says so of slot i.  Requires: r >= 8; first <= 56.
   TAMIS_INLINE std::uint32_t candidates(const std::uint8_t* low_bytes, std::uint64_t code, unsigned first, std::uint32_t among,
                                         std::uint64_t tags) const {
-    if (coding_ == selector_coding::paper) return equal_any(low_bytes, tags, among);
-    return equal_chosen(low_bytes, tags, pdep(code_.eight(code, first), 0x0303030303030303u)) & among;
+    if (coding_ == detail::selector_coding::paper) return detail::equal_any(low_bytes, tags, among);
+    return detail::equal_chosen(low_bytes, tags, detail::pdep(code_.eight(code, first), 0x0303030303030303u)) & among;
   }
   // Are candidates certain?
-  TAMIS_INLINE bool candidates_accept() const { return coding_ == selector_coding::quarters && remainder_ == 8; }
+  TAMIS_INLINE bool candidates_accept() const { return coding_ == detail::selector_coding::quarters && remainder_ == 8; }
 
   friend bool operator==(const taf_scheme& a, const taf_scheme& b) {
     return a.coding_ == b.coding_ && a.remainder_ == b.remainder_;
@@ -92,24 +92,25 @@ class taf_scheme {
     if constexpr (!std::is_const_v<Self>) self = taf_scheme(self.coding_, self.remainder_);
   }
   status validate_for(unsigned remainder) const {
-    if (coding_ != selector_coding::paper && coding_ != selector_coding::quarters) return error{"its code is unknown"};
-    if (remainder_ != remainder) return error{"its code is for remainders of another length"};
+    if (coding_ != detail::selector_coding::paper && coding_ != detail::selector_coding::quarters)
+      return failure{"its code is unknown"};
+    if (remainder_ != remainder) return failure{"its code is for remainders of another length"};
     return {};
   }
 
  private:
-  taf_scheme(selector_coding coding, unsigned remainder)
+  taf_scheme(detail::selector_coding coding, unsigned remainder)
       : coding_(coding),
         remainder_(remainder),
         code_(coding, remainder),
         tags_(remainder, std::min(code_.last_symbol() + 1, 8u)) {}
 
-  selector_coding coding_;
+  detail::selector_coding coding_;
   std::uint32_t remainder_;
-  selector_code code_;
-  remainder_tags tags_;
+  detail::selector_code code_;
+  detail::remainder_tags tags_;
 };
 
-using taf = adaptive_quotient<taf_scheme>;
+using taf = detail::adaptive_quotient<taf_scheme>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

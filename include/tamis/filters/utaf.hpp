@@ -14,8 +14,8 @@ namespace tamis::inline TAMIS_LEVEL {
 
 struct utaf_scheme {
   using symbol = std::uint8_t;  // the hash selector
-  static constexpr rank_select_layout layout{.labels = true};
-  static constexpr double metadata = quotient_metadata + 8.0;
+  static constexpr detail::rank_select_layout layout{.labels = true};
+  static constexpr double metadata = detail::quotient_metadata + 8.0;
   static constexpr bool value_depends_on_symbol = true;
   static constexpr bool shrinks = false;
 
@@ -31,13 +31,14 @@ struct utaf_scheme {
   static result<utaf_scheme> create(const filter_params&, unsigned) { return utaf_scheme(); }
   void add_settings(option_list&) const {}
 
-  TAMIS_INLINE static std::uint64_t value(const hash_suffix& x, unsigned r, symbol selector) {
+  TAMIS_INLINE static std::uint64_t value(const detail::hash_suffix& x, unsigned r, symbol selector) {
     return taf_scheme::value(x, r, selector);
   }
-  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol selector, const hash_suffix& y, unsigned r) {
+  TAMIS_INLINE static bool accepts(std::uint64_t stored, symbol selector, const detail::hash_suffix& y, unsigned r) {
     return taf_scheme::accepts(stored, selector, y, r);
   }
-  static std::optional<symbol> advance(symbol selector, const hash_suffix& x, const hash_suffix& y, unsigned r) {
+  static std::optional<symbol> advance(symbol selector, const detail::hash_suffix& x, const detail::hash_suffix& y,
+                                       unsigned r) {
     while (selector < 255) {
       ++selector;
       if (value(x, r, selector) != value(y, r, selector)) return selector;
@@ -54,6 +55,6 @@ struct utaf_scheme {
   static status validate_for(unsigned) { return {}; }
 };
 
-using utaf = adaptive_quotient<utaf_scheme>;
+using utaf = detail::adaptive_quotient<utaf_scheme>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

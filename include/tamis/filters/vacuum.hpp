@@ -28,23 +28,23 @@ class chunk_addressing {
       .paper =
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
-      .options = cuckoo_options,
+      .options = detail::cuckoo_options,
       .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
   static std::uint64_t allowed(std::uint64_t m) {
     if (is_small(m)) return std::max<std::uint64_t>(m + m % 2, 2);
-    const std::uint64_t chunk = vacuum_chunk(m, most_slot_bits, 0);  // the same for every width
-    return divide_up(m, chunk) * chunk;
+    const std::uint64_t chunk = detail::vacuum_chunk(m, detail::most_slot_bits, 0);  // the same for every width
+    return detail::divide_up(m, chunk) * chunk;
   }
 
   chunk_addressing() = default;
   chunk_addressing(std::uint64_t m, unsigned width) : buckets_(m) {
-    for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = vacuum_chunk(m, width, i) - 1;
+    for (unsigned i = 0; i < masks_.size() && !is_small(m); ++i) masks_[i] = detail::vacuum_chunk(m, width, i) - 1;
   }
 
   // The highest bits decide on the bucket, the lowest ones are the fingerprint.
-  TAMIS_INLINE std::uint64_t first(std::uint64_t word) const { return short_reduce(word, buckets_); }
+  TAMIS_INLINE std::uint64_t first(std::uint64_t word) const { return detail::short_reduce(word, buckets_); }
   TAMIS_INLINE static std::uint64_t other_bits(std::uint64_t word, unsigned count) {
     return word & ((std::uint64_t{1} << count) - 1);
   }
@@ -53,9 +53,9 @@ class chunk_addressing {
   }
   TAMIS_INLINE std::uint64_t alternate(std::uint64_t bucket, std::uint64_t fingerprint) const {
     // Odd distances, and odd sums in an even table: the two buckets always differ.
-    if (masks_[0] != 0) return bucket ^ ((xor_hash(fingerprint) & masks_[fingerprint % 4]) | 1);
+    if (masks_[0] != 0) return bucket ^ ((detail::xor_hash(fingerprint) & masks_[fingerprint % 4]) | 1);
     const std::uint64_t product = fingerprint * 0x6a09'e667;
-    const std::uint64_t sum = 2 * reduce(product * product, buckets_ / 2) + 1;
+    const std::uint64_t sum = 2 * detail::reduce(product * product, buckets_ / 2) + 1;
     return bucket <= sum ? sum - bucket : sum + buckets_ - bucket;
   }
 
@@ -67,11 +67,11 @@ class chunk_addressing {
     for (auto& mask : self.masks_) archive(mask);
   }
   status fits(std::uint64_t m) const {
-    if (m != buckets_ || m < 2 || m % 2 != 0) return error{"the places do not fit " + std::to_string(m) + " buckets"};
+    if (m != buckets_ || m < 2 || m % 2 != 0) return failure{"the places do not fit " + std::to_string(m) + " buckets"};
     if (masks_ == std::array<std::uint64_t, 4>{}) return {};
     for (const std::uint64_t mask : masks_) {
       if (mask == 0 || mask > 0xffffffffu || !std::has_single_bit(mask + 1) || m % (mask + 1) != 0) {
-        return error{"chunks of " + std::to_string(mask + 1) + " buckets do not fit " + std::to_string(m) + " buckets"};
+        return failure{"chunks of " + std::to_string(mask + 1) + " buckets do not fit " + std::to_string(m) + " buckets"};
       }
     }
     return {};
@@ -85,6 +85,6 @@ class chunk_addressing {
   std::array<std::uint64_t, 4> masks_ = {};  // L_i - 1; all zero in a small table
 };
 
-using vacuum = cuckoo_filter<chunk_addressing>;
+using vacuum = detail::cuckoo_filter<chunk_addressing>;
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -48,13 +48,13 @@ struct located_key {
   std::string_view key;
 };
 
-enum class operation : std::uint8_t { insert = 1, erase = 2 };
+enum class oplog_operation : std::uint8_t { insert = 1, erase = 2 };
 
 // One change of a stripe's filter. The numbers of a stripe's records follow each other without a gap, starting at 1.
 struct oplog_record {
   std::uint32_t stripe = 0;
   std::uint64_t number = 0;
-  operation what = operation::insert;
+  oplog_operation what = oplog_operation::insert;
   digest hash;
 
   friend bool operator==(const oplog_record&, const oplog_record&) = default;
@@ -118,7 +118,7 @@ class store {
 
   // Keys from `first` on in the order of their bytes, until `visit` answers false. Most stores have no such order.
   virtual status scan_keys(std::string_view /*first*/, const std::function<bool(const located_key&)>& /*visit*/) const {
-    return error{name() + ": is not ordered by key"};
+    return failure{name() + ": is not ordered by key"};
   }
 
   // Records of a stripe from number `first` on, in order, until `visit` answers false.
@@ -149,7 +149,7 @@ class store_claim {
   // Requires: `wanted` is a store.
   static result<store_claim> take(std::shared_ptr<store> wanted) {
     if (wanted->guarded_.taken.exchange(true)) {
-      return error{wanted->name() + ": another guarded_store is open on it; close that one first"};
+      return failure{wanted->name() + ": another guarded_store is open on it; close that one first"};
     }
     return store_claim(std::move(wanted));
   }

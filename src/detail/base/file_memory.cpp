@@ -14,7 +14,7 @@
 
 #include "tamis/detail/base/zeroed_array.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // A file that is closed at the end of the scope; a mapping keeps its content.
@@ -57,8 +57,8 @@ result<file_memory> file_memory::make(std::uint64_t bytes) {
   std::error_code failed;
   const std::string directory = std::filesystem::temp_directory_path(failed).string();
   const auto refuse = [&](int reason) {
-    return error{"a file of " + format_bytes(bytes) + " in the directory for temporary files '" + directory +
-                 "': " + std::strerror(reason)};
+    return failure{"a file of " + format_bytes(bytes) + " in the directory for temporary files '" + directory +
+                   "': " + std::strerror(reason)};
   };
   if (failed) return refuse(failed.value());
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return refuse(EFBIG);
@@ -72,4 +72,4 @@ result<file_memory> file_memory::make(std::uint64_t bytes) {
   return made;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -22,7 +22,7 @@
 
 #include "tamis/detail/base/checked.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
 
@@ -230,4 +230,4 @@ class part_pool {
   std::map<std::uint64_t, std::vector<void*>> free_;  // per size
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -13,7 +13,7 @@
 #include "part_pool.hpp"
 #include "tamis/memory.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 std::uint64_t machine_memory() {
@@ -49,14 +49,12 @@ thread_local bool may_wait = true;
 
 }  // namespace
 
-no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
-no_waiting::~no_waiting() { may_wait = before_; }
-
 result<void*> allocate_zeroed(std::uint64_t bytes) {
   if (is_mapped(bytes)) {  // smaller ones fit any machine, and asking it takes longer than to allocate them
     const std::uint64_t limit = machine_memory();
     if (bytes > limit) {
-      return error{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit)};
+      return failure{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " +
+                     format_bytes(limit)};
     }
     return map_aligned(round_up(bytes, huge_page_bytes));
   }
@@ -80,13 +78,6 @@ void release_zeroed(void* memory, std::uint64_t bytes) noexcept {
   if (!is_part(rounded) || !parts().release(memory, rounded)) std::free(memory);
 }
 
-void prepare_small_tables(std::uint64_t bytes) {
-  if (!pools_parts) return;
-  for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) parts().prepare();
-}
-
-void allow_memory_thread(bool allowed) { parts().allow_thread(allowed); }
-
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 7> units = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
@@ -96,5 +87,22 @@ std::string format_bytes(std::uint64_t bytes) {
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit].data());
   return text.data();
 }
+
+}  // namespace tamis::detail
+
+namespace tamis {
+
+using namespace detail;
+
+no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
+
+no_waiting::~no_waiting() { may_wait = before_; }
+
+void prepare_small_tables(std::uint64_t bytes) {
+  if (!pools_parts) return;
+  for (std::uint64_t done = 0; done < bytes; done += part_pool::region_bytes) parts().prepare();
+}
+
+void allow_memory_thread(bool allowed) { parts().allow_thread(allowed); }
 
 }  // namespace tamis

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 struct sip_state {
@@ -54,4 +54,4 @@ digest siphash128(std::span<const std::byte> message, std::array<std::uint64_t, 
   return {high, state.squeeze()};
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

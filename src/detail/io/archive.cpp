@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
@@ -42,7 +42,7 @@ void reader::limit(std::uint64_t limit) {
 }
 
 void reader::fail(std::string message) {
-  if (ok()) status_ = error{std::move(message)};
+  if (ok()) status_ = failure{std::move(message)};
 }
 
 std::uint64_t reader::length(std::uint64_t element_bytes) {
@@ -54,4 +54,4 @@ std::uint64_t reader::length(std::uint64_t element_bytes) {
   return ok() ? size : 0;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

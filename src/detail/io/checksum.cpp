@@ -3,7 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace tamis {
+namespace tamis::detail {
 
 struct checksum::state {
   XXH3_state_t xxh;
@@ -17,4 +17,4 @@ void checksum::update(std::span<const std::byte> bytes) { XXH3_64bits_update(&st
 
 std::uint64_t checksum::value() const { return XXH3_64bits_digest(&state_->xxh); }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <utility>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
-error system_error(const std::string& path, const char* doing) { return {path + ": " + doing + ": " + std::strerror(errno)}; }
+failure system_error(const std::string& path, const char* doing) { return {path + ": " + doing + ": " + std::strerror(errno)}; }
 
-error not_regular(const std::string& path, mode_t mode) {
+failure not_regular(const std::string& path, mode_t mode) {
   if (S_ISDIR(mode)) return {path + ": is a directory"};
   const char* kind = S_ISFIFO(mode)   ? "a named pipe"
                      : S_ISSOCK(mode) ? "a socket"
@@ -67,7 +67,7 @@ result<file_source> file_source::open(const std::string& path) {
   }
   const bool known = ::fstat(descriptor, &info) == 0;
   if (known && S_ISREG(info.st_mode)) return file_source(path, descriptor, static_cast<std::uint64_t>(info.st_size));
-  error refusal = known ? not_regular(path, info.st_mode) : system_error(path, "cannot open");
+  failure refusal = known ? not_regular(path, info.st_mode) : system_error(path, "cannot open");
   ::close(descriptor);
   return refusal;
 }
@@ -84,7 +84,7 @@ status file_source::read(std::span<std::byte> bytes) {
     const ssize_t got = ::read(descriptor_, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error(path_, "cannot read");
-    if (got == 0) return error{"it ends too early"};
+    if (got == 0) return failure{"it ends too early"};
     remaining_ -= std::min(remaining_, static_cast<std::uint64_t>(got));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
@@ -139,4 +139,4 @@ status replace_file(const std::string& path, std::string_view text) {
   return file.commit();
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

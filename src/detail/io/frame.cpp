@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // The line ends and the control character notice what transfers in text mode do to a file, as PNG's signature does.
@@ -21,9 +21,9 @@ struct stored_header {
     archive(h.kind, h.kind_version, h.hash.family, h.hash.seed, h.hash.check, self.payload_bytes);
   }
   status validate() const {
-    if (header.kind.empty() || header.kind.size() > longest_kind) return error{"the kind of its content has a wrong length"};
+    if (header.kind.empty() || header.kind.size() > longest_kind) return failure{"the kind of its content has a wrong length"};
     if (header.hash.family != hash_family::fast && header.hash.family != hash_family::keyed)
-      return error{"unknown hash family"};
+      return failure{"unknown hash family"};
     return {};
   }
 };
@@ -32,7 +32,7 @@ struct stored_header {
 status check_sum(byte_source& source, std::uint64_t expected, const char* part) {
   std::uint64_t stored = 0;
   TAMIS_CHECK(source.read(std::as_writable_bytes(std::span(&stored, 1))));
-  if (stored != expected) return error{std::string("the checksum of its ") + part + " is wrong: the file is damaged"};
+  if (stored != expected) return failure{std::string("the checksum of its ") + part + " is wrong: the file is damaged"};
   return {};
 }
 
@@ -40,12 +40,12 @@ status read_preamble(reader& in) {
   std::array<char, 8> found{};
   std::uint32_t version = 0;
   in.bytes(std::as_writable_bytes(std::span(found)));
-  if (!in.ok() || found != magic) return error{"it is not a tamis file"};
+  if (!in.ok() || found != magic) return failure{"it is not a tamis file"};
   in(version);
   if (!in.ok()) return in.state();
   if (version == 0 || version > format_version) {
-    return error{"its format version is " + std::to_string(version) + ", this tamis reads versions up to " +
-                 std::to_string(format_version)};
+    return failure{"its format version is " + std::to_string(version) + ", this tamis reads versions up to " +
+                   std::to_string(format_version)};
   }
   return {};
 }
@@ -76,20 +76,20 @@ status read_frame(byte_source& source, const std::function<status(const frame_he
   TAMIS_CHECK(read_preamble(head));
   stored_header stored;
   head(stored);
-  if (!head.ok()) return error{"its header is damaged or cut off: " + head.state().message()};
+  if (!head.ok()) return failure{"its header is damaged or cut off: " + head.state().message()};
   TAMIS_CHECK(check_sum(source, head.checksum_value(), "header"));
 
   // The lengths must agree to the byte: what is too short was cut off, what is too long had something appended.
   const std::uint64_t left = source.remaining();
-  if (left < sum_bytes || left - sum_bytes < stored.payload_bytes) return error{"it ends too early"};
-  if (left - sum_bytes > stored.payload_bytes) return error{"there are bytes after its end"};
+  if (left < sum_bytes || left - sum_bytes < stored.payload_bytes) return failure{"it ends too early"};
+  if (left - sum_bytes > stored.payload_bytes) return failure{"there are bytes after its end"};
 
   reader body(source);
   body.limit(stored.payload_bytes);
   TAMIS_CHECK(payload(stored.header, body));
   TAMIS_CHECK(status(body.state()));
-  if (body.remaining() != 0) return error{"its content is shorter than its length says"};
+  if (body.remaining() != 0) return failure{"its content is shorter than its length says"};
   return check_sum(source, body.checksum_value(), "content");
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -11,7 +11,7 @@
 #include "tamis/detail/math/binomial.hpp"
 #include "word_fill.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // A number that is at least `first`, with its distribution.
@@ -269,8 +269,8 @@ result<bloom_shape> abf_shape(const abf_wish& wish) {
   }
   auto shape = bloom1_shape_for_rate(wish.capacity * j, std::pow(*wish.fpr, 1.0 / j), payload, wish.k);
   if (shape) return shape;
-  return error{"fpr " + std::to_string(*wish.fpr) + " cannot be reached with words of " + std::to_string(wish.word_bits) +
-               " bits, " + std::to_string(selector_bits) + " of them a selector: take a longer word or another filter"};
+  return failure{"fpr " + std::to_string(*wish.fpr) + " cannot be reached with words of " + std::to_string(wish.word_bits) +
+                 " bits, " + std::to_string(selector_bits) + " of them a selector: take a longer word or another filter"};
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,7 +6,7 @@
 
 #include "shown.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // P(a Poisson variable of this mean is at least `least`), by the series of the tail: no cancellation for small means.
@@ -28,9 +28,9 @@ result<acf_shape> with_tables(const acf_wish& wish) {
   while (!wish.b && too_small() && shape.b < most_acf_slots) ++shape.b;
   while (!wish.k && too_small() && shape.k < most_acf_tables) ++shape.k;
   if (!too_small()) return shape;
-  return error{"load " + std::to_string(wish.load_percent) + " %: " + std::to_string(shape.k) + " tables of bins of " +
-               std::to_string(shape.b) + (shape.b == 1 ? " slot" : " slots") + " can be filled to " +
-               std::to_string(acf_reachable_percent(shape.k, shape.b)) + " % at most; use a lower load, or more of k or b"};
+  return failure{"load " + std::to_string(wish.load_percent) + " %: " + std::to_string(shape.k) + " tables of bins of " +
+                 std::to_string(shape.b) + (shape.b == 1 ? " slot" : " slots") + " can be filled to " +
+                 std::to_string(acf_reachable_percent(shape.k, shape.b)) + " % at most; use a lower load, or more of k or b"};
 }
 
 // Bins of one table. Small tables get some more than the load asks for: chance moves them farther from the mean.
@@ -50,13 +50,13 @@ result<acf_shape> for_rate(const acf_wish& wish, acf_shape shape) {
   unsigned needed = least_acf_fingerprint;
   while (needed <= most_acf_fingerprint && full_rate(wish, shape, needed) > *wish.fpr) ++needed;
   if (needed > most_acf_fingerprint) {
-    return error{"fpr " + shown(*wish.fpr) + ": below " + shown(full_rate(wish, shape, most_acf_fingerprint)) +
-                 ", which fingerprints of " + std::to_string(most_acf_fingerprint) + " bits give"};
+    return failure{"fpr " + shown(*wish.fpr) + ": below " + shown(full_rate(wish, shape, most_acf_fingerprint)) +
+                   ", which fingerprints of " + std::to_string(most_acf_fingerprint) + " bits give"};
   }
   shape.fingerprint = wish.fingerprint.value_or(needed);
   if (shape.fingerprint >= needed) return shape;
-  return error{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(shape.fingerprint) + " bits give " +
-               shown(full_rate(wish, shape, shape.fingerprint)) + ", it needs " + std::to_string(needed)};
+  return failure{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(shape.fingerprint) + " bits give " +
+                 shown(full_rate(wish, shape, shape.fingerprint)) + ", it needs " + std::to_string(needed)};
 }
 
 result<acf_shape> for_bits(const acf_wish& wish, acf_shape shape) {
@@ -67,9 +67,9 @@ result<acf_shape> for_bits(const acf_wish& wish, acf_shape shape) {
   shape.fingerprint = wish.fingerprint.value_or(static_cast<unsigned>(std::max<double>(widest, least_acf_fingerprint)));
   const double slot_bits = shape.fingerprint + shape.selector;
   if (shape.fingerprint > widest) {
-    return error{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(shape.fingerprint) +
-                 " bits for " + std::to_string(wish.capacity) + " keys need at least " +
-                 shown(least_slots * slot_bits / static_cast<double>(wish.capacity))};
+    return failure{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(shape.fingerprint) +
+                   " bits for " + std::to_string(wish.capacity) + " keys need at least " +
+                   shown(least_slots * slot_bits / static_cast<double>(wish.capacity))};
   }
   if (shape.fingerprint < most_acf_fingerprint || wish.fingerprint) {
     shape.bins = std::max(shape.bins, static_cast<std::uint64_t>(bits / (bin_slots * slot_bits)));
@@ -104,4 +104,4 @@ result<acf_shape> acf_shape_for(const acf_wish& wish) {
   return wish.fpr ? for_rate(wish, shape) : for_bits(wish, shape);
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

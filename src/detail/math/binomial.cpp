@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // log P(X = x); lgamma_r keeps its sign to itself, which makes it safe for threads.
@@ -73,4 +73,4 @@ std::uint64_t binomial_lower_bound(std::uint64_t trials, double p, double fail) 
   return trials - binomial_upper_bound(trials, 1.0 - p, fail);
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -10,7 +10,7 @@
 #include "tamis/detail/math/binomial.hpp"
 #include "word_fill.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // The rate of a word with 0, 1, 2, … keys, made as they are asked for.
@@ -85,14 +85,14 @@ std::optional<std::uint64_t> fewest_words(Rates& rates, std::uint64_t capacity, 
 
 constexpr double most_bloom1_bits_per_key = 512.0;
 
-error rate_out_of_reach(double fpr, unsigned word_bits) {
-  return error{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
-               " bits and 512 bits per key: take a longer word or another filter"};
+failure rate_out_of_reach(double fpr, unsigned word_bits) {
+  return failure{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
+                 " bits and 512 bits per key: take a longer word or another filter"};
 }
 
 result<std::uint64_t> cells_for(std::uint64_t capacity, double bits_per_key, unsigned cell_bits) {
   const auto cells = checked_ceil(static_cast<double>(capacity) * bits_per_key / cell_bits);
-  if (!cells) return error{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!cells) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
   return std::max<std::uint64_t>(*cells, 1);
 }
 
@@ -143,7 +143,7 @@ result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, uns
     const auto cells = checked_ceil(bits);
     if (cells && (!best || *cells < best->cells)) best = bloom_shape{*cells, tried};
   }
-  if (!best) return error{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!best) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
   return *best;
 }
 
@@ -187,4 +187,4 @@ result<bloom_shape> split_bloom1_shape_for_bits(std::uint64_t capacity, double b
   return bloom_shape{words, split_bloom1_places};
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,7 +6,7 @@
 
 #include "tamis/detail/math/quotient.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 double one_filter(double fingerprint, double alpha) { return std::exp2(-fingerprint) * alpha; }
@@ -47,4 +47,4 @@ unsigned decreasing_fingerprint(unsigned fingerprint, unsigned i) {
 void chain_rate::add(double rate) { log_no_ += std::log1p(-rate); }
 double chain_rate::value() const { return -std::expm1(log_no_); }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -8,7 +8,7 @@
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/math/binomial.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 struct width_range {
@@ -29,20 +29,20 @@ result<unsigned> narrowest(double fpr, width_range widths, double (*full_rate)(u
   for (unsigned width = widths.least; width <= widths.most; ++width) {
     if (full_rate(width) <= fpr) return width;
   }
-  return error{"fpr " + shown(fpr) + ": below " + shown(full_rate(widths.most)) + ", which fingerprints of " +
-               std::to_string(widths.most) + " bits give"};
+  return failure{"fpr " + shown(fpr) + ": below " + shown(full_rate(widths.most)) + ", which fingerprints of " +
+                 std::to_string(widths.most) + " bits give"};
 }
 
 result<unsigned> width_for_rate(const bucket_wish& wish, width_range widths, double (*full_rate)(unsigned)) {
   TAMIS_TRY(const unsigned needed, narrowest(*wish.fpr, widths, full_rate));
   if (!wish.width || *wish.width >= needed) return wish.width.value_or(needed);
-  return error{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(*wish.width) + " bits give " +
-               shown(full_rate(*wish.width)) + ", it needs " + std::to_string(needed)};
+  return failure{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(*wish.width) + " bits give " +
+                 shown(full_rate(*wish.width)) + ", it needs " + std::to_string(needed)};
 }
 
-error too_few_bits(const bucket_wish& wish, unsigned width, double least) {
-  return error{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(width) + " bits for " +
-               std::to_string(wish.capacity) + " keys need at least " + shown(least)};
+failure too_few_bits(const bucket_wish& wish, unsigned width, double least) {
+  return failure{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(width) + " bits for " +
+                 std::to_string(wish.capacity) + " keys need at least " + shown(least)};
 }
 
 // The largest allowed number of buckets that is at most `most`, as far as one step finds it; else the least one.
@@ -207,4 +207,4 @@ result<rank_shape> rank_indexed_shape(const bucket_wish& wish) {
   return shape;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 double one_in(unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); }
@@ -71,4 +71,4 @@ unsigned growing_filters(unsigned fingerprint, unsigned expansions) {
   return filters_of(expansions, [=](unsigned t) { return growing_length(fingerprint, t); });
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,12 +6,12 @@
 
 #include "tamis/detail/base/checked.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 result<quotient_shape> shape_of(std::uint64_t capacity, unsigned remainder, double load) {
   const auto quotients = checked_ceil(static_cast<double>(capacity) / load);
-  if (!quotients) return error{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!quotients) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
   return quotient_shape{*quotients, quotient_spare(*quotients), remainder};
 }
 
@@ -34,8 +34,8 @@ result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fp
   for (shape.remainder = 1; shape.remainder <= longest_remainder; ++shape.remainder) {
     if (quotient_rate(shape.quotients, capacity, shape.remainder) <= fpr) return shape;
   }
-  return error{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
-               " bits, or more than 2^64 fingerprints"};
+  return failure{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
+                 " bits, or more than 2^64 fingerprints"};
 }
 
 result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bits_per_key, double metadata, unsigned remainder,
@@ -46,8 +46,8 @@ result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bi
   const double fits = std::floor(bits / least_slots - metadata);
   if (remainder == 0) {
     if (fits < 1.0) {
-      return error{"bits per key " + std::to_string(bits_per_key) + ": " + std::to_string(capacity) + " keys need at least " +
-                   std::to_string(least_slots * (metadata + 1.0) / static_cast<double>(capacity))};
+      return failure{"bits per key " + std::to_string(bits_per_key) + ": " + std::to_string(capacity) + " keys need at least " +
+                     std::to_string(least_slots * (metadata + 1.0) / static_cast<double>(capacity))};
     }
     shape.remainder = static_cast<unsigned>(std::min(fits, static_cast<double>(longest_remainder)));
   }
@@ -84,4 +84,4 @@ double selector_entropy(double c, double rate) {
 
 double selector_space(double b) { return std::exp(-1.0) + b / ((b - 1.0) * (b - 1.0)); }
 
-}  // namespace tamis
+}  // namespace tamis::detail

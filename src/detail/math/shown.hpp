@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-namespace tamis {
+namespace tamis::detail {
 
 // A rate in a message: three digits.
 inline std::string shown(double value) {
@@ -12,4 +12,4 @@ inline std::string shown(double value) {
   return text;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

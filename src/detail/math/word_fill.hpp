@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tamis {
+namespace tamis::detail {
 
 class word_fill {
  public:
@@ -36,4 +36,4 @@ class word_fill {
   std::vector<double> chance_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

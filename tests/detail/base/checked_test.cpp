@@ -6,6 +6,9 @@
 #include <limits>
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t most = ~std::uint64_t{0};

@@ -8,6 +8,9 @@
 #include "tests/support/bounds.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 20240612;

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 using list = short_list<std::uint64_t, 4>;
 

@@ -18,6 +18,9 @@
 #include "tests/support/bytes.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t page = 2u << 20;  // a huge one

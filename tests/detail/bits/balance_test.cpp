@@ -9,6 +9,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 unsigned bit_by_bit(std::uint64_t a, std::uint64_t b, unsigned from) {
   for (unsigned x = from; x < 64; ++x) {
@@ -35,12 +36,12 @@ TEST(balance, agrees_with_counting_bit_by_bit) {
     for (unsigned from = 0; from <= 64; from += 1 + static_cast<unsigned>(random.below(9))) {
       const unsigned expected = bit_by_bit(a, b, from);
       ASSERT_EQ(first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
-      ASSERT_EQ(tamis::plain::first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
+      ASSERT_EQ(tamis::detail::plain::first_balanced(a, b, from), expected) << std::hex << a << ' ' << b << ' ' << from;
     }
     std::uint64_t all = 0;
     for (unsigned x = 0; x < 64; ++x) all |= std::uint64_t{bit_by_bit(a, b, x) == x} << x;
     ASSERT_EQ(balanced(a, b), all) << std::hex << a << ' ' << b;
-    ASSERT_EQ(tamis::plain::balanced(a, b), all) << std::hex << a << ' ' << b;
+    ASSERT_EQ(tamis::detail::plain::balanced(a, b), all) << std::hex << a << ' ' << b;
   }
 }
 

@@ -13,6 +13,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t seed = 20240612;
 constexpr std::uint64_t sizes[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 1001};

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 TEST(byte_column, compares_64_bytes) {
   random_source random(1);
@@ -21,7 +22,7 @@ TEST(byte_column, compares_64_bytes) {
     std::uint64_t expected = 0;
     for (unsigned i = 0; i < 64; ++i) expected |= std::uint64_t{bytes[i] == wanted} << i;
     ASSERT_EQ(equal_bytes(bytes, wanted), expected);
-    ASSERT_EQ(tamis::plain::equal_bytes(bytes, wanted), expected);
+    ASSERT_EQ(tamis::detail::plain::equal_bytes(bytes, wanted), expected);
     ASSERT_EQ(equal_sixteen_bytes(bytes, wanted), expected & 0xffff);
   }
 }

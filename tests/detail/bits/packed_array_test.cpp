@@ -14,6 +14,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 using dynamic_array = packed_array<dynamic_width>;
 using words_type = zeroed_array<std::uint64_t>;

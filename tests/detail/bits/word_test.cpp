@@ -14,6 +14,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t seed = 20240611;
 constexpr std::uint64_t one = 1;

@@ -11,6 +11,9 @@
 #include "tests/support/bounds.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 8;

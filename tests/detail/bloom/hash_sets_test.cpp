@@ -10,6 +10,9 @@
 #include "tests/support/keys.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 20240612;

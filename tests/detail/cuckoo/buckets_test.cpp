@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t seed = 20240701;
 

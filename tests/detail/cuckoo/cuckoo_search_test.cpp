@@ -11,6 +11,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t seed = 20240702;
 

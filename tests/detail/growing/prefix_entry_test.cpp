@@ -8,6 +8,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 constexpr std::uint64_t seed = 20250311;
 

@@ -7,11 +7,12 @@
 
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/io/archive.hpp"
-#include "tamis/detail/io/stream.hpp"
+#include "tamis/stream.hpp"
 
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 std::vector<std::byte> saved(const prefix_segment& s) {
   memory_sink sink;

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 // Entries as prefixes behind the segment's own: length, bits (the cell in front), how many.
 using prefixes = std::map<std::pair<unsigned, uint128>, std::uint64_t>;

@@ -9,6 +9,9 @@
 #include "tamis/detail/base/random.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::uint64_t seed = 20230619;

@@ -7,6 +7,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 TEST(hash_suffix, reads_bit_by_bit_what_it_reads_at_once) {
   random_source random(1);

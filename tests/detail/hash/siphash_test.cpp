@@ -9,6 +9,9 @@
 #include <utility>
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 std::string hex(digest d) {

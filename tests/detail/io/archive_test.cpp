@@ -7,6 +7,9 @@
 #include "tests/support/bytes.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 using test::byte_vector;
@@ -22,7 +25,7 @@ struct point {
   static void visit(Self& self, Archive& archive) {
     archive(self.x, self.y);
   }
-  status validate() const { return x < 0 ? status(error{"x is negative"}) : status(); }
+  status validate() const { return x < 0 ? status(failure{"x is negative"}) : status(); }
 };
 
 struct everything {
@@ -55,7 +58,7 @@ result<T> loaded(const byte_vector& bytes) {
   reader in(source);
   T value{};
   in(value);
-  if (!in.ok()) return error{in.state().message()};
+  if (!in.ok()) return failure{in.state().message()};
   return value;
 }
 
@@ -146,7 +149,7 @@ class failing_sink final : public byte_sink {
   explicit failing_sink(std::size_t room) : room_(room) {}
   status write(std::span<const std::byte> bytes) override {
     ++calls_;
-    if (bytes.size() > room_) return error{"the disk is full"};
+    if (bytes.size() > room_) return failure{"the disk is full"};
     room_ -= bytes.size();
     return {};
   }

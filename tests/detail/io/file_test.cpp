@@ -15,6 +15,9 @@
 #include "tests/support/temporary_directory.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 namespace fs = std::filesystem;

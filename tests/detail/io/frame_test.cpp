@@ -5,6 +5,9 @@
 #include "tests/support/bytes.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 using test::byte_vector;
@@ -118,7 +121,7 @@ TEST(frame, content_that_is_not_read_to_its_end_is_refused) {
 TEST(frame, error_of_the_content_is_passed_on) {
   const byte_vector bytes = framed("some content");
   memory_source source(bytes);
-  EXPECT_TRUE(refused(read_frame(source, [](const frame_header&, reader&) -> status { return error{"no such thing"}; }),
+  EXPECT_TRUE(refused(read_frame(source, [](const frame_header&, reader&) -> status { return failure{"no such thing"}; }),
                       "no such thing"));
 }
 

@@ -8,6 +8,9 @@
 #include "tamis/detail/math/binomial.hpp"
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 // Equation 3 as it is printed, which loses all digits to cancellation unless the word is short.

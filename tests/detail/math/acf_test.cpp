@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 TEST(acf_math, thresholds_are_the_published_ones) {

@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 // All chances of Binomial(trials, p) by adding one trial after the other: no logarithms, no gamma function.

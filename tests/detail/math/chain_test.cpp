@@ -7,6 +7,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 // InfiniFilter paper, section 3 and table 2.
 TEST(chain, rates_are_the_papers) {

@@ -7,6 +7,9 @@
 #include <cmath>
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 // Equation 4 of the ASCF paper: eight slots, each occupied with probability `load` and then equal once in 2^f - 1 times.

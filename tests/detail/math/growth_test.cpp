@@ -6,6 +6,9 @@
 #include <numbers>
 
 namespace tamis {
+
+using namespace detail;
+
 namespace {
 
 TEST(growth, lengths_are_those_of_equation_6) {

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 TEST(quotient, rate_is_load_over_two_to_the_remainder) {
   EXPECT_EQ(quotient_rate(1000, 0, 8), 0.0);

@@ -14,6 +14,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 using plain_table = rank_select<>;
 using short_blocks = rank_select<rank_select_layout{.block_slots = 48}>;

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 // A table beside what it must hold: the values of every quotient's run, in any order.
 struct pair_of_tables {

@@ -7,6 +7,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 // Tries all assignments.
 bool exists(const std::vector<std::vector<bool>>& fits, std::vector<bool>& taken, std::size_t i) {

@@ -8,6 +8,9 @@
 #include "tests/support/keys.hpp"
 
 namespace tamis::test {
+
+using namespace detail;
+
 namespace {
 
 class slot_mirrors : public ::testing::TestWithParam<mirror_place> {
@@ -54,7 +57,7 @@ TEST_P(slot_mirrors, is_saved_whole_and_its_length_is_checked) {
     reader in(source);
     slot_mirror made;
     in(made);
-    if (!in.ok()) return error{in.state().message()};
+    if (!in.ok()) return failure{in.state().message()};
     return made;
   };
   EXPECT_EQ(loaded(bytes).value(), m);

@@ -17,6 +17,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 using symbols = std::vector<std::uint32_t>;
 

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tamis;
+using namespace tamis::detail;
 
 // Letters found alone are those of the decoder that takes all of them off.
 template <class Code>

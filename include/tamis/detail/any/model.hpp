@@ -9,9 +9,9 @@
 #include "tamis/batch.hpp"
 #include "tamis/registry.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
-template <filter F>
+template <filter_type F>
 class model final : public any_model {
  public:
   explicit model(F f) : filter_(std::move(f)) {}
@@ -20,12 +20,12 @@ class model final : public any_model {
   capabilities can() const override { return capabilities_of<F>(); }
 
   insert_result insert(digest d) override { return filter_.insert(d); }
-  bool contains(digest d) const override { return filter_.contains(d); }
+  bool may_contain(digest d) const override { return filter_.may_contain(d); }
   std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
     return tamis::insert_many(filter_, digests, out);
   }
-  void contains_many(std::span<const digest> digests, std::span<bool> out) const override {
-    tamis::contains_many(filter_, digests, out);
+  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const override {
+    tamis::may_contain_many(filter_, digests, out);
   }
   std::uint64_t keys() const override { return filter_.keys(); }
   std::uint64_t capacity() const override { return filter_.capacity(); }
@@ -70,13 +70,13 @@ class model final : public any_model {
   }
   status expand() override {
     if constexpr (expandable<F>) return filter_.expand();
-    return unable<status>(error{std::string(F::info.id) + " cannot expand"});
+    return unable<status>(failure{std::string(F::info.id) + " cannot expand"});
   }
   status merge(const any_model& other) override {
     if constexpr (mergeable<F>) {
       return with_same(other, [this](const F& f) { return filter_.merge(f); });
     }
-    return error{std::string(F::info.id) + " filters cannot be merged"};
+    return failure{std::string(F::info.id) + " filters cannot be merged"};
   }
   status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
     if constexpr (mergeable_with_remote<F>) {
@@ -102,7 +102,7 @@ class model final : public any_model {
   template <class Use>
   static status with_same(const any_model& other, Use use) {
     const auto* same = dynamic_cast<const model*>(&other);
-    if (same == nullptr) return error{"the two filters were made by different builds of " + std::string(F::info.id)};
+    if (same == nullptr) return failure{"the two filters were made by different builds of " + std::string(F::info.id)};
     return use(same->filter_);
   }
 
@@ -110,7 +110,7 @@ class model final : public any_model {
 };
 
 // The registry's view of a filter type.
-template <filter F>
+template <filter_type F>
 registry_entry entry_of() {
   static_assert(visitable<F, reader> && visitable<const F, writer>, "a filter needs a visit function to be saved and loaded");
   using made = result<std::unique_ptr<any_model>>;
@@ -122,9 +122,9 @@ registry_entry entry_of() {
           [](reader& in) -> made {
             F filter = stored_access::blank<F>();
             in(filter);
-            if (!in.ok()) return error{in.state().message()};
+            if (!in.ok()) return failure{in.state().message()};
             return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
           }};
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

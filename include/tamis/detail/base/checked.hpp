@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace tamis {
+namespace tamis::detail {
 
 constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
@@ -33,4 +33,4 @@ constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a /
 constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) { return a > ~b ? ~std::uint64_t{0} : a + b; }
 constexpr std::uint64_t saturating_increment(std::uint64_t a) { return a + (a != ~std::uint64_t{0}); }
 
-}  // namespace tamis
+}  // namespace tamis::detail

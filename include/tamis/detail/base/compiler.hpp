@@ -34,7 +34,7 @@
 #define TAMIS_LEVEL portable
 #endif
 
-namespace tamis {
+namespace tamis::detail {
 
 __extension__ using uint128 = unsigned __int128;
 
@@ -72,4 +72,4 @@ TAMIS_INLINE void keep_alive(T& value) {
   asm volatile("" : "+m"(value) : : "memory");
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -7,7 +7,7 @@
 
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 class file_memory {
  public:
@@ -26,4 +26,4 @@ class file_memory {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

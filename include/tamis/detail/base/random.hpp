@@ -9,7 +9,7 @@
 
 #include "tamis/detail/base/compiler.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // A bijection of 64-bit words in which every input bit moves about half of the output bits (the finalizer of splitmix64).
 TAMIS_INLINE constexpr std::uint64_t mix64(std::uint64_t x) {
@@ -45,4 +45,4 @@ class random_source {
   std::uint64_t state_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -9,7 +9,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace tamis {
+namespace tamis::detail {
 
 template <class T, std::size_t N>
 class short_list {
@@ -83,4 +83,4 @@ class short_list {
   };
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -15,7 +15,7 @@
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Zeroed bytes, aligned to a cache line. An error names the size if it exceeds the machine's memory; std::bad_alloc if the
 // system refuses all the same. `release_zeroed` takes the same size.
@@ -54,7 +54,7 @@ class zeroed_array {
     zeroed_array array;
     if (size == 0) return array;
     const auto bytes = checked_multiply(size, sizeof(T));
-    if (!bytes) return error{"a table of 2^64 bytes or more cannot be addressed"};
+    if (!bytes) return failure{"a table of 2^64 bytes or more cannot be addressed"};
     TAMIS_TRY(void* memory, allocate_zeroed(*bytes));
     array.data_ = static_cast<T*>(memory);
     array.size_ = size;
@@ -89,4 +89,4 @@ class zeroed_array {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -14,7 +14,7 @@
 
 #include "tamis/detail/bits/word.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 namespace plain {
 
@@ -23,7 +23,7 @@ TAMIS_INLINE constexpr unsigned first_balanced(std::uint64_t a, std::uint64_t b,
   for (unsigned x = from; x < word_bits;) {
     const unsigned begun = rank(a, x + 1);
     if (begun == rank(b, x + 1)) return x;
-    x = tamis::select(b, begun - 1);
+    x = tamis::detail::select(b, begun - 1);
   }
   return word_bits;
 }
@@ -149,4 +149,4 @@ TAMIS_INLINE unsigned first_balanced(std::uint64_t a, std::uint64_t b, unsigned 
 #endif
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -13,7 +13,7 @@
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Readers may share a bitmap; a writer must be alone, because a write touches the whole word. A bitmap that was moved from may
 // only be assigned to or destroyed.
@@ -104,11 +104,11 @@ class bitmap {
   // Do the fields agree? For fields that came from outside.
   status validate() const {
     if (words_.size() != divide_up(size_, word_bits)) {
-      return error{"a bitmap of " + std::to_string(size_) + " bits has " + std::to_string(words_.size()) +
-                   " words, but needs " + std::to_string(divide_up(size_, word_bits))};
+      return failure{"a bitmap of " + std::to_string(size_) + " bits has " + std::to_string(words_.size()) +
+                     " words, but needs " + std::to_string(divide_up(size_, word_bits))};
     }
     if (in_word(size_) != 0 && (words_[size_ / word_bits] & ~low_mask(in_word(size_))) != 0) {
-      return error{"a bitmap of " + std::to_string(size_) + " bits has ones after its end"};
+      return failure{"a bitmap of " + std::to_string(size_) + " bits has ones after its end"};
     }
     return {};
   }
@@ -137,4 +137,4 @@ class bitmap {
   zeroed_array<std::uint64_t> words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -19,7 +19,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 namespace plain {
 
@@ -281,10 +281,10 @@ class byte_column {
     return equal_sixteen_bytes(bytes_.data() + i, value);
   }
   TAMIS_INLINE std::uint64_t agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
-    return tamis::agree_above_last_one(bytes_.data() + i, asked);
+    return tamis::detail::agree_above_last_one(bytes_.data() + i, asked);
   }
   TAMIS_INLINE std::uint64_t sixteen_agree_above_last_one(std::uint64_t i, std::uint8_t asked) const {
-    return tamis::sixteen_agree_above_last_one(bytes_.data() + i, asked);
+    return tamis::detail::sixteen_agree_above_last_one(bytes_.data() + i, asked);
   }
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i); }
 
@@ -321,9 +321,9 @@ class byte_column {
     archive(self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() != 0 && bytes_.size() < spare_bytes) return error{"a column of bytes lacks its spare bytes"};
+    if (bytes_.size() != 0 && bytes_.size() < spare_bytes) return failure{"a column of bytes lacks its spare bytes"};
     for (std::uint64_t i = size(); i < bytes_.size(); ++i) {
-      if (bytes_[i] != 0) return error{"a column of bytes has values after its end"};
+      if (bytes_[i] != 0) return failure{"a column of bytes has values after its end"};
     }
     return {};
   }
@@ -332,4 +332,4 @@ class byte_column {
   zeroed_array<std::uint8_t> bytes_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

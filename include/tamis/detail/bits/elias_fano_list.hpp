@@ -14,7 +14,7 @@
 
 #include "tamis/detail/bits/word.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class elias_fano_list {
  public:
@@ -85,4 +85,4 @@ class elias_fano_list {
   std::uint64_t code_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -25,24 +25,22 @@
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 static_assert(std::endian::native == std::endian::little,
               "packed_array reads words at byte addresses, which finds the right bits on little-endian machines only");
 
 inline constexpr unsigned dynamic_width = 0;
 
-namespace detail {
-
 // How many words an array takes, the spare one included. Not part of the template, so that it is compiled once for all widths.
 TAMIS_COLD inline result<std::uint64_t> words_for_packed(std::uint64_t size, unsigned width) {
   if (width < 1 || width > word_bits) {
-    return error{"a packed array cannot have values of " + std::to_string(width) + " bits: 1 to 64 are allowed"};
+    return failure{"a packed array cannot have values of " + std::to_string(width) + " bits: 1 to 64 are allowed"};
   }
   const std::optional<std::uint64_t> bits = checked_multiply(size, width);
   if (!bits) {
-    return error{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) +
-                 " bits would have 2^64 bits or more"};
+    return failure{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) +
+                   " bits would have 2^64 bits or more"};
   }
   return *bits == 0 ? 0 : divide_up(*bits, word_bits) + 1;
 }
@@ -50,21 +48,19 @@ TAMIS_COLD inline result<std::uint64_t> words_for_packed(std::uint64_t size, uns
 TAMIS_COLD inline status validate_packed(std::uint64_t size, unsigned width, const zeroed_array<std::uint64_t>& words) {
   TAMIS_TRY(const std::uint64_t needed, words_for_packed(size, width));
   if (words.size() != needed) {
-    return error{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) + " bits has " +
-                 std::to_string(words.size()) + " words, but needs " + std::to_string(needed)};
+    return failure{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) + " bits has " +
+                   std::to_string(words.size()) + " words, but needs " + std::to_string(needed)};
   }
   if (needed == 0) return {};
   const std::uint64_t used = size * width;  // words_for_packed found that this fits
   const unsigned in_last = static_cast<unsigned>(used % word_bits);
   const std::uint64_t unused = in_last == 0 ? 0 : words[used / word_bits] & ~low_mask(in_last);
   if ((unused | words[needed - 1]) != 0) {
-    return error{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) +
-                 " bits has ones after its end"};
+    return failure{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) +
+                   " bits has ones after its end"};
   }
   return {};
 }
-
-}  // namespace detail
 
 // Width is 1 to 64, or dynamic_width: then it is chosen at run time. Both have the same layout and the same saved fields.
 // Readers may share an array; a writer must be alone, because a write also touches its value's neighbours. An array that was
@@ -213,10 +209,10 @@ class packed_array {
   // Do the fields agree? For fields that came from outside.
   status validate() const {
     if (!is_dynamic && width_ != Width) {
-      return error{"a packed array has values of " + std::to_string(width_) + " bits, but " + std::to_string(Width) +
-                   " are expected"};
+      return failure{"a packed array has values of " + std::to_string(width_) + " bits, but " + std::to_string(Width) +
+                     " are expected"};
     }
-    return detail::validate_packed(size_, width_, words_);
+    return validate_packed(size_, width_, words_);
   }
 
   friend bool operator==(const packed_array&, const packed_array&) = default;
@@ -231,7 +227,7 @@ class packed_array {
   }
 
   static result<packed_array> make_of_width(std::uint64_t size, unsigned width) {
-    TAMIS_TRY(const std::uint64_t words, detail::words_for_packed(size, width));
+    TAMIS_TRY(const std::uint64_t words, words_for_packed(size, width));
     packed_array made;
     TAMIS_TRY(made.words_, zeroed_array<std::uint64_t>::make(words));
     made.size_ = size;
@@ -247,4 +243,4 @@ class packed_array {
   zeroed_array<std::uint64_t> words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -7,7 +7,7 @@
 
 #include "tamis/detail/base/zeroed_array.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Counters of Bits bits (a power of two up to 8), packed into bytes.
 template <unsigned Bits>
@@ -59,9 +59,9 @@ class sticky_counters {
     archive(self.size_, self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() != divide_up(size_, per_byte)) return error{"the number of counters does not fit their table"};
+    if (bytes_.size() != divide_up(size_, per_byte)) return failure{"the number of counters does not fit their table"};
     if (size_ % per_byte != 0 && bytes_[bytes_.size() - 1] >> (size_ % per_byte * Bits) != 0) {
-      return error{"there are counters behind the last one"};
+      return failure{"there are counters behind the last one"};
     }
     return {};
   }
@@ -74,4 +74,4 @@ class sticky_counters {
   zeroed_array<std::uint8_t> bytes_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -17,7 +17,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr unsigned word_bits = 64;
 
@@ -248,4 +248,4 @@ inline void move_bits_down(std::uint64_t* words, std::uint64_t first, std::uint6
   words[top] = blend(old_top, words[top], low_mask(static_cast<unsigned>((last - distance - 1) % word_bits) + 1));
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -19,7 +19,7 @@
 #include "tamis/detail/bloom/switchable_words.hpp"
 #include "tamis/detail/math/abf.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr std::string_view abf_paper =
     "Reviriego, Sanchez-Macian, Rottenstreich, Larrabeiti: Adaptive one memory access Bloom filters (IEEE TNSM 2022)";
@@ -82,9 +82,9 @@ class abf_reaction {
     archive(self.blind_, self.decimate_, self.detect_);
   }
   status validate() const {
-    if (blind_ > 1) return error{"the switch is " + std::to_string(blind_) + ", not 0 (checked) or 1 (blind)"};
-    if (decimate_ < 1 || decimate_ > most) return error{"decimate is " + std::to_string(decimate_) + ", not 1 to 1000000"};
-    if (detect_ > most) return error{"detect is " + std::to_string(detect_) + ", not 0 to 1000000"};
+    if (blind_ > 1) return failure{"the switch is " + std::to_string(blind_) + ", not 0 (checked) or 1 (blind)"};
+    if (decimate_ < 1 || decimate_ > most) return failure{"decimate is " + std::to_string(decimate_) + ", not 1 to 1000000"};
+    if (detect_ > most) return failure{"detect is " + std::to_string(detect_) + ", not 0 to 1000000"};
     return {};
   }
 
@@ -161,26 +161,26 @@ class basic_abf {
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool contains(digest d) const { return words_.contains(d); }
+  TAMIS_INLINE bool may_contain(digest d) const { return words_.may_contain(d); }
 
   // Requires nothing: a key that is in loses nothing by it. `unfixable` also stands for what decimation and detection leave
   // alone. The blind switch changes the word even where that does not help.
   adapt_result adapt(digest d) {
-    if (!contains(d)) return adapt_result::not_positive;
+    if (!may_contain(d)) return adapt_result::not_positive;
     return reaction_([&] { return words_.rejected_by_another(d); },
                      [&](bool blind) { return blind ? words_.adapt_blindly(d) : words_.adapt(d); });
   }
   // The same beside a full table, which is asked only about keys that no set rejects. Where there is none, and the filter
   // detects false positives itself, the remote is empty and asking it is cheaper than asking the other sets.
   adapt_result adapt(digest d, const remote auto& stored) {
-    if (contains(d) && (reaction_.detects() || !words_.rejected_by_another(d)) && holds(stored, d)) {
+    if (may_contain(d) && (reaction_.detects() || !words_.rejected_by_another(d)) && holds(stored, d)) {
       return adapt_result::is_member;
     }
     return adapt(d);
   }
 
   // Section III.B, for use without a full table: is this "maybe" certainly wrong? Reads slow memory.
-  bool certainly_absent(digest d) const { return !contains(d) || words_.rejected_by_another(d); }
+  bool certainly_absent(digest d) const { return !may_contain(d) || words_.rejected_by_another(d); }
 
   erase_result erase(digest d) requires requires(typename Kind::shadows s, const word_layout& l) {
     s.template erase<32>(0, nullptr, digest(), l);
@@ -194,8 +194,8 @@ class basic_abf {
 
   status merge(const basic_abf& other) {
     if (!words_.same_shape(other.words_)) {
-      return error{"the two " + std::string(info.id) + " filters have different shapes: " + abf_shape_text(words_) + " and " +
-                   abf_shape_text(other.words_)};
+      return failure{"the two " + std::string(info.id) + " filters have different shapes: " + abf_shape_text(words_) + " and " +
+                     abf_shape_text(other.words_)};
     }
     words_.merge(other.words_);
     keys_ += other.keys_;
@@ -234,4 +234,4 @@ class basic_abf {
   words words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -23,7 +23,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/simd/lanes.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr unsigned places_per_seed = 8;
 
@@ -222,7 +222,7 @@ class block_words {
   static result<block_words> make(std::uint64_t blocks, unsigned width) {
     block_words made;
     const auto lanes = checked_multiply(blocks, width / 32);
-    if (!lanes) return error{"a table of " + std::to_string(blocks) + " words cannot be addressed"};
+    if (!lanes) return failure{"a table of " + std::to_string(blocks) + " words cannot be addressed"};
     TAMIS_TRY(made.lanes_, zeroed_array<std::uint32_t>::make(*lanes));
     made.width_ = width;
     made.blocks_ = blocks;
@@ -305,9 +305,9 @@ class block_words {
     archive(self.width_, self.blocks_, self.lanes_);
   }
   status validate() const {
-    if (!is_width(width_)) return error{"words of " + std::to_string(width_) + " bits do not exist"};
+    if (!is_width(width_)) return failure{"words of " + std::to_string(width_) + " bits do not exist"};
     const auto lanes = checked_multiply(blocks_, width_ / 32);
-    if (blocks_ == 0 || !lanes || *lanes != lanes_.size()) return error{"the number of words does not fit their table"};
+    if (blocks_ == 0 || !lanes || *lanes != lanes_.size()) return failure{"the number of words does not fit their table"};
     return {};
   }
 
@@ -317,4 +317,4 @@ class block_words {
   zeroed_array<std::uint32_t> lanes_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

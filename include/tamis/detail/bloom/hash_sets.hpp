@@ -27,7 +27,7 @@
 #include "tamis/detail/simd/lanes.hpp"
 #include "tamis/digest.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr unsigned most_sets = 16;
 
@@ -71,10 +71,10 @@ class word_layout {
   // For words of this width.
   status fits(unsigned width) const {
     if (!std::has_single_bit(sets()) || sets() < 2 || sets() > most_sets) {
-      return error{std::to_string(sets()) + " sets are not 2, 4, 8 or 16"};
+      return failure{std::to_string(sets()) + " sets are not 2, 4, 8 or 16"};
     }
-    if (k_ < 1 || k_ > 2 * places_per_seed) return error{"k is " + std::to_string(k_) + ", not 1 to 16"};
-    if (*this != word_layout(width, sets(), k_)) return error{"the payload is not what the selector leaves of a word"};
+    if (k_ < 1 || k_ > 2 * places_per_seed) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
+    if (*this != word_layout(width, sets(), k_)) return failure{"the payload is not what the selector leaves of a word"};
     return {};
   }
 
@@ -180,4 +180,4 @@ class hash_sets {
   unsigned k_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -8,13 +8,13 @@
 #include "tamis/detail/bits/sticky_counters.hpp"
 #include "tamis/detail/bloom/hash_sets.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class shadow_counters {
  public:
   static result<shadow_counters> make(std::uint64_t blocks, unsigned width, const word_layout& layout) {
     const auto counters = checked_multiply(blocks, std::uint64_t{layout.sets()} * width);
-    if (!counters) return error{"the counters of " + std::to_string(blocks) + " words cannot be addressed"};
+    if (!counters) return failure{"the counters of " + std::to_string(blocks) + " words cannot be addressed"};
     shadow_counters made;
     TAMIS_TRY(made.counters_, sticky_counters<4>::make(*counters));
     return made;
@@ -81,7 +81,7 @@ class shadow_counters {
   }
   status fits(const block_words& active, const word_layout& layout) const {
     if (counters_.size() == checked_multiply(active.blocks(), std::uint64_t{layout.sets()} * active.width())) return {};
-    return error{"the counters do not fit the words"};
+    return failure{"the counters do not fit the words"};
   }
 
   friend bool operator==(const shadow_counters&, const shadow_counters&) = default;
@@ -112,4 +112,4 @@ class shadow_counters {
   sticky_counters<4> counters_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -10,13 +10,13 @@
 
 #include "tamis/detail/bloom/hash_sets.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class shadow_words {
  public:
   static result<shadow_words> make(std::uint64_t blocks, unsigned width, const word_layout& layout) {
     const auto words = checked_multiply(blocks, layout.sets());
-    if (!words) return error{"the shadows of " + std::to_string(blocks) + " words cannot be addressed"};
+    if (!words) return failure{"the shadows of " + std::to_string(blocks) + " words cannot be addressed"};
     shadow_words made;
     TAMIS_TRY(made.words_, block_words::make(*words, width));
     return made;
@@ -66,7 +66,7 @@ class shadow_words {
   }
   status fits(const block_words& active, const word_layout& layout) const {
     if (words_.width() == active.width() && words_.blocks() == checked_multiply(active.blocks(), layout.sets())) return {};
-    return error{"the shadows do not fit the words"};
+    return failure{"the shadows do not fit the words"};
   }
 
   friend bool operator==(const shadow_words&, const shadow_words&) = default;
@@ -89,4 +89,4 @@ class shadow_words {
   block_words words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

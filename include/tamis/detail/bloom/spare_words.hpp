@@ -12,13 +12,13 @@
 
 #include "tamis/detail/bloom/hash_sets.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class spare_words {
  public:
   static result<spare_words> make(std::uint64_t blocks, unsigned width, const word_layout& layout) {
     const auto words = checked_multiply(blocks, layout.sets() - 1);
-    if (!words) return error{"the spare words of " + std::to_string(blocks) + " words cannot be addressed"};
+    if (!words) return failure{"the spare words of " + std::to_string(blocks) + " words cannot be addressed"};
     spare_words made;
     TAMIS_TRY(made.words_, block_words::make(*words, width));
     return made;
@@ -74,7 +74,7 @@ class spare_words {
   }
   status fits(const block_words& active, const word_layout& layout) const {
     if (words_.width() == active.width() && words_.blocks() == checked_multiply(active.blocks(), layout.sets() - 1)) return {};
-    return error{"the spare words do not fit the words"};
+    return failure{"the spare words do not fit the words"};
   }
 
   friend bool operator==(const spare_words&, const spare_words&) = default;
@@ -116,4 +116,4 @@ class spare_words {
   block_words words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -24,7 +24,7 @@
 #include "tamis/detail/bloom/hash_sets.hpp"
 #include "tamis/detail/io/archive.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Shadows>
 class switchable_words {
@@ -45,9 +45,9 @@ class switchable_words {
   std::uint64_t slow_bits() const { return shadows_.bits(); }
 
   // Algorithm 1. Words of 64 bits, which are the usual ones, have a way of their own that nothing else lengthens.
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     if (width() != 64 || layout_.k() > places_per_seed) [[unlikely]]
-      return contains_in_any_width(d.high, d.low);
+      return may_contain_in_any_width(d.high, d.low);
     const std::uint32_t* active = active_.block<64>(active_.block_of(d));
     return hash_sets<64>(d, layout_.selector<64>(active), layout_).all_set_of_one_seed(active);
   }
@@ -167,7 +167,7 @@ class switchable_words {
     return active_.with_width([&](auto width) -> status {
       for (std::uint64_t block = 0; block < blocks(); ++block) {
         if (shadows_.template agrees<width>(block, active_.block<width>(block), layout_)) continue;
-        return error{"word " + std::to_string(block) + " is not the one of its selector"};
+        return failure{"word " + std::to_string(block) + " is not the one of its selector"};
       }
       return {};
     });
@@ -175,7 +175,7 @@ class switchable_words {
 
  private:
   // Takes the digest in two halves: as one it would pass through memory, also on the way of the usual words.
-  TAMIS_NOINLINE bool contains_in_any_width(std::uint64_t high, std::uint64_t low) const {
+  TAMIS_NOINLINE bool may_contain_in_any_width(std::uint64_t high, std::uint64_t low) const {
     const digest d{high, low};
     return active_.with_width(
         [&](auto width) { return accepted<width>(active_.block<width>(active_.block_of(d)), d, layout_); });
@@ -215,4 +215,4 @@ class switchable_words {
   Shadows shadows_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -12,7 +12,7 @@
 
 #if TAMIS_HAS_AVX512
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Buckets that begin at whole bytes and whose fingerprints can be repeated by one shuffle.
 template <class Table>
@@ -31,12 +31,12 @@ class bucket_compare_x8 {
     const u64x8 one = first_ ^ pattern;
     const u64x8 two = second_ ^ pattern;
     const u64x8 equal = ((one - ones) & ~one) | ((two - ones) & ~two);
-    return _mm512_test_epi64_mask(detail::vector_of(equal), detail::vector_of(same_eight(high_bits)));
+    return _mm512_test_epi64_mask(vector_of(equal), vector_of(same_eight(high_bits)));
   }
 
  private:
   static constexpr unsigned width = Table::lanes_type::fixed_width;
-  static constexpr auto ones = detail::every_slot<std::uint64_t>(width);
+  static constexpr auto ones = every_slot<std::uint64_t>(width);
   static constexpr std::uint64_t high_bits = ones << (width - 1);
 
   // Eight bytes from where the bucket begins: what lies above its slots does not matter, and the last bucket is followed by a
@@ -45,8 +45,8 @@ class bucket_compare_x8 {
     constexpr int bytes = width / 2;
     constexpr int scale = bytes == 6 ? 2 : bytes;
     if constexpr (bytes == 6) buckets += buckets << 1;
-    return detail::words_of(_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), detail::all_eight, detail::vector_of(buckets),
-                                                        table.first_byte(0), scale));
+    return words_of(
+        _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), all_eight, vector_of(buckets), table.first_byte(0), scale));
   }
 
   // The fingerprint in each of the four slots: two of 12 bits are three bytes.
@@ -58,14 +58,13 @@ class bucket_compare_x8 {
       return from;
     }();
     if constexpr (width == 12) fingerprints |= fingerprints << 12;
-    return detail::words_of(
-        _mm512_maskz_shuffle_epi8(~__mmask64{0}, detail::vector_of(fingerprints), detail::vector_of(load_eight(bytes.data()))));
+    return words_of(_mm512_maskz_shuffle_epi8(~__mmask64{0}, vector_of(fingerprints), vector_of(load_eight(bytes.data()))));
   }
 
   u64x8 first_;
   u64x8 second_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL
 
 #endif

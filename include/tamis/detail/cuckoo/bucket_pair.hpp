@@ -23,7 +23,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Word by word.
 template <class Table>
@@ -54,8 +54,6 @@ class word_pair {
 
 #if TAMIS_HAS_AVX2
 
-namespace detail {
-
 template <class T>
 TAMIS_INLINE T load_as(const void* from) {
   T loaded;
@@ -73,8 +71,6 @@ TAMIS_INLINE __m128i load_two_words(const void* low, const void* high) {
   asm("vmovhps %1, %0, %0" : "+x"(both) : "m"(*static_cast<const word*>(high)));
   return both;
 }
-
-}  // namespace detail
 
 // Lanes of 8 or 16 bits.
 template <class Table, unsigned Width>
@@ -111,9 +107,9 @@ class vector_pair {
  private:
   TAMIS_INLINE static __m128i spread(const std::byte* first, const std::byte* second) {
     if constexpr (Width == 8) {
-      return _mm_insert_epi32(_mm_cvtsi32_si128(detail::load_as<int>(first)), detail::load_as<int>(second), 1);
+      return _mm_insert_epi32(_mm_cvtsi32_si128(load_as<int>(first)), load_as<int>(second), 1);
     } else {
-      const __m128i both = detail::load_two_words(first, second);
+      const __m128i both = load_two_words(first, second);
       if constexpr (Width == 16) return both;
 #if TAMIS_HAS_AVX512
       // Each lane gets the lower and the upper eight bits of its slot; the four in the middle are in both.
@@ -154,8 +150,6 @@ class vector_pair {
   __m128i slots_;
 };
 
-namespace detail {
-
 // How the slots of a bucket get into four lanes of 32 bits, if the bucket begins at bit 0 or 4 of a byte.
 struct spread_constants {
   alignas(32) std::array<std::array<std::uint8_t, 16>, 2> bytes;
@@ -176,20 +170,18 @@ inline constexpr auto spread_of_width = [] {
   return all;
 }();
 
-}  // namespace detail
-
 // Lanes of 32 bits, any width up to 25.
 template <class Table>
 class wide_vector_pair {
  public:
   TAMIS_INLINE wide_vector_pair(const Table& table, std::uint64_t first, std::uint64_t second) {
     const unsigned width = table.lanes().width();
-    const detail::spread_constants& how = detail::spread_of_width[width];
+    const spread_constants& how = spread_of_width[width];
     const std::uint64_t one = first & width & 1;
     const std::uint64_t two = second & width & 1;
     const auto join = [](__m128i low, __m128i high) { return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1); };
     const auto constant = [&join](const auto& row_one, const auto& row_two) {
-      return join(detail::load_as<__m128i>(row_one.data()), detail::load_as<__m128i>(row_two.data()));
+      return join(load_as<__m128i>(row_one.data()), load_as<__m128i>(row_two.data()));
     };
     const __m256i both = join(load(table.first_byte(first)), load(table.first_byte(second)));
     const __m256i bytes = _mm256_shuffle_epi8(both, constant(how.bytes[one], how.bytes[two]));
@@ -208,16 +200,14 @@ class wide_vector_pair {
 
  private:
   TAMIS_INLINE static __m128i load(const std::byte* from) {
-    if constexpr (sizeof(typename Table::word) == 8) return _mm_cvtsi64_si128(detail::load_as<long long>(from));
-    return detail::load_as<__m128i>(from);
+    if constexpr (sizeof(typename Table::word) == 8) return _mm_cvtsi64_si128(load_as<long long>(from));
+    return load_as<__m128i>(from);
   }
 
   __m256i slots_;
 };
 
 #endif
-
-namespace detail {
 
 template <class Table>
 auto choose_pair() {
@@ -235,10 +225,8 @@ auto choose_pair() {
 #endif
 }
 
-}  // namespace detail
-
 template <class Table>
-using bucket_pair = typename decltype(detail::choose_pair<Table>())::type;
+using bucket_pair = typename decltype(choose_pair<Table>())::type;
 
 // The slot to fill, for every mask of empty slots but 0: the first of the emptier bucket, so that fewer inserts need a search.
 inline constexpr auto slot_of_emptier_bucket = [] {
@@ -252,4 +240,4 @@ inline constexpr auto slot_of_emptier_bucket = [] {
   return table;
 }();
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

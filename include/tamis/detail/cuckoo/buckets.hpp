@@ -23,15 +23,13 @@
 
 #include "tamis/detail/bits/packed_array.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr unsigned slots_per_bucket = 4;
 inline constexpr unsigned least_slot_bits = 4;
 inline constexpr unsigned most_slot_bits = 32;
 inline constexpr unsigned most_narrow_bits = 16;  // up to here a bucket fits one 64-bit word
 inline constexpr unsigned most_spread_bits = 25;  // up to here a slot and the bits before it in its first byte fit 32 bits
-
-namespace detail {
 
 template <class Word>
 constexpr Word every_slot(unsigned width) {
@@ -49,8 +47,6 @@ inline constexpr auto every_slot_of = [] {
   return table;
 }();
 
-}  // namespace detail
-
 // Arithmetic on the four slots of a bucket that lie side by side from bit 0 of a Word; the bits above may be anything. A slot
 // is named by its offset: the bit at which it begins. Width is f, or dynamic_width: then it is chosen at run time, up to Most.
 template <class Word, unsigned Width, unsigned Most = sizeof(Word) == 8 ? most_narrow_bits : most_slot_bits>
@@ -65,7 +61,7 @@ class slot_lanes {
 
   TAMIS_INLINE constexpr explicit slot_lanes(unsigned width) {
     assert(Width == dynamic_width || Width == width);
-    if constexpr (Width == dynamic_width) run_time_ = {width, detail::every_slot_of<Word>[width]};
+    if constexpr (Width == dynamic_width) run_time_ = {width, every_slot_of<Word>[width]};
   }
 
   TAMIS_INLINE constexpr unsigned width() const {
@@ -137,7 +133,7 @@ class slot_lanes {
 
   TAMIS_INLINE constexpr Word ones() const {
     if constexpr (Width == dynamic_width) return run_time_.ones;
-    return detail::every_slot<Word>(Width);
+    return every_slot<Word>(Width);
   }
   TAMIS_INLINE constexpr Word high_bits() const { return ones() << (width() - 1); }
 
@@ -236,8 +232,6 @@ class bucket_access {
   [[no_unique_address]] Lanes lanes_;
 };
 
-namespace detail {
-
 // Out of line, so that their registers are not saved and restored around the more usual widths. `args` come first, as they came
 // to the filter's own function: with the table and its width before them, the usual widths too began by moving their arguments
 // to where these calls want them.
@@ -278,8 +272,6 @@ TAMIS_INLINE auto with_bucket_access(Byte* bytes, unsigned width, Unusual unusua
   return unusual(bytes, width, use, args...);
 }
 
-}  // namespace detail
-
 // Readers may share a table; a writer must be alone, because a write also touches its slot's neighbours.
 class buckets {
  public:
@@ -288,7 +280,7 @@ class buckets {
   // `count` empty buckets.
   static result<buckets> make(std::uint64_t count, unsigned width) {
     TAMIS_CHECK(check_shape(count, width));
-    TAMIS_TRY(const std::uint64_t words, detail::words_for_packed(count * slots_per_bucket, width));
+    TAMIS_TRY(const std::uint64_t words, words_for_packed(count * slots_per_bucket, width));
     buckets made;
     TAMIS_TRY(made.words_, zeroed_array<std::uint64_t>::make(words));
     made.count_ = count;
@@ -304,17 +296,17 @@ class buckets {
   // Calls `use` with a bucket_access of this table's width, and with `args`: unlike what it captures, they stay in registers.
   template <class Use, class... Args>
   TAMIS_INLINE auto with_access(Use use, Args... args) const {
-    return detail::with_bucket_access(bytes(), width_, unusual, use, args...);
+    return with_bucket_access(bytes(), width_, unusual, use, args...);
   }
   template <class Use, class... Args>
   TAMIS_INLINE auto with_access(Use use, Args... args) {
-    return detail::with_bucket_access(reinterpret_cast<std::byte*>(words_.data()), width_, unusual, use, args...);
+    return with_bucket_access(reinterpret_cast<std::byte*>(words_.data()), width_, unusual, use, args...);
   }
 
   // Requires: `use` only reads.
   template <class Use, class... Args>
   TAMIS_INLINE auto read(Use use, Args... args) const {
-    return detail::with_bucket_access(bytes(), width_, read_unusual, use, args...);
+    return with_bucket_access(bytes(), width_, read_unusual, use, args...);
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(bytes() + bucket * width_ / 2); }
@@ -335,25 +327,25 @@ class buckets {
   }
   status validate() const {
     TAMIS_CHECK(check_shape(count_, width_));
-    return detail::validate_packed(slots(), width_, words_);
+    return validate_packed(slots(), width_, words_);
   }
 
  private:
   static constexpr auto unusual = []<class Byte, class Use, class... Args>(Byte* bytes, unsigned width, Use use, Args... args) {
-    return detail::with_unusual_width<Byte, Use, Args...>(args..., bytes, width, use);
+    return with_unusual_width<Byte, Use, Args...>(args..., bytes, width, use);
   };
   static constexpr auto read_unusual = []<class Use, class... Args>(const std::byte* bytes, unsigned width, Use use,
                                                                     Args... args) {
-    return detail::read_unusual_width<Use, Args...>(args..., bytes, width, use);
+    return read_unusual_width<Use, Args...>(args..., bytes, width, use);
   };
   TAMIS_INLINE const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(words_.data()); }
 
   static status check_shape(std::uint64_t count, unsigned width) {
     if (width < least_slot_bits || width > most_slot_bits) {
-      return error{"slots of " + std::to_string(width) + " bits: 4 to 32 are allowed"};
+      return failure{"slots of " + std::to_string(width) + " bits: 4 to 32 are allowed"};
     }
     if (count == 0 || !checked_multiply(count, std::uint64_t{slots_per_bucket} * most_slot_bits)) {
-      return error{"a table of " + std::to_string(count) + " buckets cannot be addressed"};
+      return failure{"a table of " + std::to_string(count) + " buckets cannot be addressed"};
     }
     return {};
   }
@@ -363,4 +355,4 @@ class buckets {
   zeroed_array<std::uint64_t> words_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

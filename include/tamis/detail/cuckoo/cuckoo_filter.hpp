@@ -41,7 +41,7 @@
 #include "tamis/detail/math/cuckoo.hpp"
 #include "tamis/detail/simd/u64x8.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr option_info cuckoo_options[] = {
     {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
@@ -126,7 +126,7 @@ class cuckoo_filter {
         this, d.high, d.low);
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     return table_.read(
         [](auto table, auto* self, auto high, auto low) {
           const view probes{table, self->addressing_};
@@ -283,7 +283,7 @@ class cuckoo_filter {
   status validate() const {
     TAMIS_CHECK(addressing_.fits(table_.count()));
     if (const std::uint64_t occupied = table_.occupied(); occupied != keys_) {
-      return error{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
+      return failure{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
     }
     return {};
   }
@@ -303,4 +303,4 @@ class cuckoo_filter {
   buckets table_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

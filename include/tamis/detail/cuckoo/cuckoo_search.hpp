@@ -18,7 +18,7 @@
 
 #include "tamis/detail/cuckoo/bucket_pair.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The whole tree, for the few searches that go deeper than three moves.
 class cuckoo_search {
@@ -91,8 +91,6 @@ class cuckoo_search {
   std::array<node, most_visits> nodes_;
 };
 
-namespace detail {
-
 // Moves that are found before any of them is looked at: about as many lines as a processor can wait for at once.
 inline constexpr std::size_t cuckoo_group = 16;
 
@@ -138,8 +136,6 @@ class cuckoo_level {
   std::array<std::uint64_t, Moves> fingerprints_;
 };
 
-}  // namespace detail
-
 // Frees a slot of one of the two buckets by moving fingerprints on. `alternate(bucket, fingerprint)` is the other bucket
 // of a fingerprint.  Requires: both buckets are full and differ.  Ensures: if there is none that can be freed, the table is
 // unchanged; else the caller overwrites the slot, which still shows what was moved on.
@@ -147,7 +143,7 @@ template <class Table, class Alternate>
 TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
   constexpr std::size_t ones = std::size_t{2} * slots_per_bucket;
   constexpr std::size_t twos = ones * slots_per_bucket;
-  constexpr std::size_t parents = detail::cuckoo_group / slots_per_bucket;  // of a group
+  constexpr std::size_t parents = cuckoo_group / slots_per_bucket;  // of a group
   const auto offset_of = [&table](std::size_t move) {
     return static_cast<std::uint32_t>(move % slots_per_bucket * table.lanes().width());
   };
@@ -155,7 +151,7 @@ TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t firs
     for (std::size_t i = 0; i < parents; ++i) level.expand(table, at + i, from.target(parent + i), alternate);
   };
   // One move. Its target has an empty slot, so it is neither of the two buckets.
-  detail::cuckoo_level<Table, ones> one;
+  cuckoo_level<Table, ones> one;
   one.expand(table, 0, first, alternate);
   one.expand(table, 1, second, alternate);
   const auto freed = [&](std::size_t move) {
@@ -164,7 +160,7 @@ TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t firs
   if (const std::size_t moved = one.move_one(table, 0); moved != one.none) return freed(moved);
   // Two moves, the second one first. All buckets but the last one are full, and a fingerprint never moves to its own bucket:
   // the three differ.
-  detail::cuckoo_level<Table, twos> two;
+  cuckoo_level<Table, twos> two;
   const auto move_before = [&](std::size_t moved) {  // the first move, into the slot that the second has freed
     const std::size_t before = moved / slots_per_bucket;
     table.set(one.target(before), offset_of(moved), one.fingerprint(before));
@@ -177,7 +173,7 @@ TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t firs
   }
   // Three moves. If the second leads back to where the first began, the third finds nothing: it is one of the first, and these
   // have been looked at. So the four differ, too.
-  detail::cuckoo_level<Table, detail::cuckoo_group> three;
+  cuckoo_level<Table, cuckoo_group> three;
   for (std::size_t parent = 0; parent < twos; parent += parents) {
     expand(three, 0, two, parent);
     const std::size_t moved = three.move_one(table, 0);
@@ -190,4 +186,4 @@ TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t firs
   return search.make_room(table, first, second, alternate);
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

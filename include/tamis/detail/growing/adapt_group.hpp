@@ -12,7 +12,7 @@
 #include "tamis/detail/growing/segment_trie.hpp"
 #include "tamis/remote.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The streams of the stored digests that begin with a prefix, in order. A stream and its root say the digest.
 class stored_keys {
@@ -216,4 +216,4 @@ class adapt_group {
   bool agrees_ = false;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

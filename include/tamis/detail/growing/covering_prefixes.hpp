@@ -15,7 +15,7 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // An entry for all cells with cell >> shift == index.
 struct covering_prefix {
@@ -160,4 +160,4 @@ class covering_prefixes {
   zeroed_array<std::uint32_t> marks_;  // in the same huge pages as the segment's table
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

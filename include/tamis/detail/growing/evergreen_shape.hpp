@@ -11,7 +11,7 @@
 #include "tamis/detail/math/quotient.hpp"
 #include "tamis/params.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 struct evergreen_shape {
   std::uint64_t roots = 1;
@@ -68,4 +68,4 @@ inline evergreen_shape evergreen_shape_for(std::uint64_t capacity, unsigned thre
   return best;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

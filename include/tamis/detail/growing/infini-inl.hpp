@@ -9,7 +9,7 @@ namespace tamis::inline TAMIS_LEVEL {
 
 inline result<infini> infini::create(const filter_params& params) {
   TAMIS_CHECK(check_params(info, params));
-  constexpr unsigned longest = variable_length_table::longest_payload;
+  constexpr unsigned longest = detail::variable_length_table::longest_payload;
   constexpr std::string_view kinds[] = {"basic", "chained", "growing"};
   TAMIS_TRY(const std::uint64_t asked, number_option(params, "fingerprint", 0, 1, longest));
   TAMIS_TRY(const std::uint64_t threshold, number_option(params, "threshold", 80, 50, 95));
@@ -17,25 +17,25 @@ inline result<infini> infini::create(const filter_params& params) {
   infini made;
   made.threshold_ = static_cast<std::uint32_t>(threshold);
   made.kind_ = mode == "basic" ? kind::basic : mode == "chained" ? kind::chained : kind::growing;
-  made.first_ = divide_up(params.capacity * 100, threshold);  // a capacity is below 2^49
+  made.first_ = detail::divide_up(params.capacity * 100, threshold);  // a capacity is below 2^49
 
-  const std::uint64_t spare = quotient_spare(made.first_);
+  const std::uint64_t spare = detail::quotient_spare(made.first_);
   auto f = static_cast<unsigned>(asked);
   if (f == 0 && params.fpr) {
-    for (f = 1; f <= longest && quotient_rate(made.first_, params.capacity, f) > *params.fpr;) ++f;
-    if (f > longest) return error{"fpr " + std::to_string(*params.fpr) + " would need fingerprints of more than 56 bits"};
+    for (f = 1; f <= longest && detail::quotient_rate(made.first_, params.capacity, f) > *params.fpr;) ++f;
+    if (f > longest) return failure{"fpr " + std::to_string(*params.fpr) + " would need fingerprints of more than 56 bits"};
   } else if (f == 0) {
-    const auto slots = static_cast<double>(divide_up(made.first_ + spare, 64) * 64);
+    const auto slots = static_cast<double>(detail::divide_up(made.first_ + spare, 64) * 64);
     const auto keys = static_cast<double>(params.capacity);
-    const double fits = std::floor(*params.bits_per_key * keys / slots - quotient_metadata - 1);
+    const double fits = std::floor(*params.bits_per_key * keys / slots - detail::quotient_metadata - 1);
     if (fits < 1) {
-      return error{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
-                   " keys need at least " + std::to_string(slots * (quotient_metadata + 2) / keys)};
+      return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
+                     " keys need at least " + std::to_string(slots * (detail::quotient_metadata + 2) / keys)};
     }
     f = static_cast<unsigned>(std::min<double>(fits, longest));
   }
   made.fingerprint_ = f;
-  TAMIS_TRY(made.active_, variable_length_table::make(made.first_, spare, f));
+  TAMIS_TRY(made.active_, detail::variable_length_table::make(made.first_, spare, f));
   TAMIS_CHECK(made.note_shape());
   return made;
 }
@@ -55,12 +55,12 @@ inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first
   for (const older_table* const t : tables) finest = std::max(finest, t->level);
   const unsigned reach = std::min(level, finest + hint_bits);
   made.down_ = level - reach;
-  TAMIS_TRY(made.ones_, bitmap::make(first << reach));
+  TAMIS_TRY(made.ones_, detail::bitmap::make(first << reach));
   for (const older_table* const t : tables) {
     const unsigned deeper = reach - t->level;  // at least one
-    slot_range done;                           // the hints of the entry before
-    t->table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
-      const std::uint64_t from = cell << deeper | e.bits >> (word_bits - deeper);
+    detail::slot_range done;                   // the hints of the entry before
+    t->table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) {
+      const std::uint64_t from = cell << deeper | e.bits >> (detail::word_bits - deeper);
       const std::uint64_t all = std::uint64_t{1} << (deeper - std::min(e.length, deeper));
       if (done.first <= from && from + all <= done.last) return;  // one more copy, of which there may be many
       for (std::uint64_t i = made.ones_.find_zero(from); i < from + all; i = made.ones_.find_zero(i + 1)) made.ones_.set(i);
@@ -72,8 +72,8 @@ inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first
 
 inline result<infini::older_hints> infini::older_hints::make_same(bool hint) {
   older_hints made;
-  made.down_ = word_bits - 1;  // there are at most 2^62 cells
-  TAMIS_TRY(made.ones_, bitmap::make(1));
+  made.down_ = detail::word_bits - 1;  // there are at most 2^62 cells
+  TAMIS_TRY(made.ones_, detail::bitmap::make(1));
   if (hint) made.ones_.set(0);
   return made;
 }
@@ -81,7 +81,7 @@ inline result<infini::older_hints> infini::older_hints::make_same(bool hint) {
 // The hints of a filter that has doubled `level` times and has this secondary, if there is one, before its other older tables
 // or instead of the first of them.
 inline result<infini::older_hints> infini::hints_for(unsigned level, const older_table* secondary, bool replaces) const {
-  if (!variable_length_table::is_wide(length_at(level))) return older_hints::make_same(true);
+  if (!detail::variable_length_table::is_wide(length_at(level))) return older_hints::make_same(true);
   std::vector<const older_table*> tables;
   if (secondary != nullptr && secondary->table.used() != 0) tables.push_back(secondary);
   for (std::size_t i = replaces ? 1 : 0; i < older_.size(); ++i) tables.push_back(&older_[i]);
@@ -96,11 +96,11 @@ inline status infini::note_shape() {
 }
 inline void infini::note_limit() {
   limit_ = limit_of(active_.cells(), threshold_);
-  wait_below_ = limit_ - std::min<std::uint64_t>(limit_, insert_queue::most);
+  wait_below_ = limit_ - std::min<std::uint64_t>(limit_, detail::insert_queue::most);
 }
 
 inline TAMIS_NOINLINE void infini::enter_all() {
-  arrivals_.for_each([this](const insert_queue::key& k) { enter(k); });
+  arrivals_.for_each([this](const detail::insert_queue::key& k) { enter(k); });
   arrivals_ = {};
 }
 
@@ -120,10 +120,11 @@ inline TAMIS_NOINLINE insert_result infini::insert_slowly(digest d) {
 inline result<infini::older_table> infini::new_secondary() const {
   std::uint32_t level = 0;
   while (level + 1 + length_at(level + 1) <= level_) ++level;
-  level = std::max<std::uint32_t>(level, level_ - std::min(level_, variable_length_table::longest_payload));
+  level = std::max<std::uint32_t>(level, level_ - std::min(level_, detail::variable_length_table::longest_payload));
   older_table made;
   made.level = level;
-  TAMIS_TRY(made.table, variable_length_table::make(first_ << level, quotient_spare(first_ << level), level_ - level));
+  TAMIS_TRY(made.table,
+            detail::variable_length_table::make(first_ << level, detail::quotient_spare(first_ << level), level_ - level));
   return made;
 }
 
@@ -131,7 +132,7 @@ inline result<infini::older_table> infini::new_secondary() const {
 inline result<infini::older_table> infini::grown_secondary() const {
   older_table grown = older_.front();
   while (grown.reach() < level_ && grown.table.voids() == 0) {
-    const std::uint64_t spare = quotient_spare(2 * grown.table.cells());
+    const std::uint64_t spare = detail::quotient_spare(2 * grown.table.cells());
     TAMIS_TRY(grown.table, grown.table.doubled(spare, grown.table.longest(), [](std::uint64_t) { return status(); }));
     ++grown.level;
   }
@@ -140,10 +141,10 @@ inline result<infini::older_table> infini::grown_secondary() const {
 
 inline status infini::expand() {
   settle();
-  if (level_ == most_level || active_.cells() > most_places / 2) return error{"the filter would have more than 2^62 places"};
+  if (level_ == most_level || active_.cells() > most_places / 2) return failure{"the filter would have more than 2^62 places"};
   const bool has_voids = active_.voids() != 0;
   if (kind_ == kind::basic && has_voids) {
-    return error{"the filter has entries without fingerprints: in basic mode it cannot expand any more"};
+    return failure{"the filter has entries without fingerprints: in basic mode it cannot expand any more"};
   }
   // The secondary first: doubled or, where it has voids of its own, sealed. What follows may fail, so that nothing is replaced
   // before the end.
@@ -163,8 +164,8 @@ inline status infini::expand() {
     }
     return {};
   };
-  TAMIS_TRY(variable_length_table active,
-            active_.doubled(quotient_spare(2 * active_.cells()), length_at(level_ + 1), move_void));
+  TAMIS_TRY(detail::variable_length_table active,
+            active_.doubled(detail::quotient_spare(2 * active_.cells()), length_at(level_ + 1), move_void));
   TAMIS_TRY(older_hints hints, hints_for(level_ + 1, secondary ? &*secondary : nullptr, secondary && !is_new));
 
   active_ = std::move(active);
@@ -181,9 +182,10 @@ inline status infini::expand() {
 
 inline status infini::contract() {
   settle();
-  if (level_ == 0) return error{"the filter has its first size"};
+  if (level_ == 0) return failure{"the filter has its first size"};
   const unsigned level = level_ - 1;
-  TAMIS_TRY(variable_length_table active, active_.halved(quotient_spare(active_.cells() / 2), length_at(level)));
+  TAMIS_TRY(detail::variable_length_table active,
+            active_.halved(detail::quotient_spare(active_.cells() / 2), length_at(level)));
 
   // The secondary's longest prefixes are voids of the smaller table, and the others need a place less.
   std::optional<older_table> secondary;
@@ -191,15 +193,15 @@ inline status infini::contract() {
     secondary = older_.front();
     const unsigned length = level - secondary->level;
     status moved;
-    older_.front().table.for_each([&](std::uint64_t cell, const prefix_entry& e) {
+    older_.front().table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) {
       if (e.length != length || !moved.ok()) return;
-      const std::uint64_t place = length == 0 ? cell : cell << length | e.bits >> (word_bits - length);
+      const std::uint64_t place = length == 0 ? cell : cell << length | e.bits >> (detail::word_bits - length);
       while (moved.ok() && !active.insert_void(place)) moved = active.widen();
       secondary->table.erase(cell, e.bits);  // no match is longer than this one
     });
     TAMIS_CHECK(std::move(moved));
     if (secondary->level != 0) {
-      const std::uint64_t spare = quotient_spare(secondary->table.cells() / 2);
+      const std::uint64_t spare = detail::quotient_spare(secondary->table.cells() / 2);
       TAMIS_TRY(secondary->table, secondary->table.halved(spare, secondary->table.longest()));
       --secondary->level;
     }
@@ -262,30 +264,30 @@ std::uint64_t infini::rejuvenate_all(Digests&& digests) {
 }
 
 inline status infini::validate() const {
-  if (fingerprint_ < 1 || fingerprint_ > variable_length_table::longest_payload || threshold_ < 50 || threshold_ > 95 ||
+  if (fingerprint_ < 1 || fingerprint_ > detail::variable_length_table::longest_payload || threshold_ < 50 || threshold_ > 95 ||
       kind_ > kind::growing) {
-    return error{"its settings are out of range"};
+    return failure{"its settings are out of range"};
   }
   if (first_ == 0 || level_ > most_level || first_ > most_places >> level_ || active_.cells() != first_ << level_ ||
       active_.longest() != length_at(level_)) {
-    return error{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
-                 " expansions from " + std::to_string(first_)};
+    return failure{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
+                   " expansions from " + std::to_string(first_)};
   }
-  if (active_.spare() <= insert_queue::most) return error{"its table ends too soon behind its last place"};
-  if (level_ == 0 && active_.voids() != 0) return error{"it has entries without bits, but never expanded"};
+  if (active_.spare() <= detail::insert_queue::most) return failure{"its table ends too soon behind its last place"};
+  if (level_ == 0 && active_.voids() != 0) return failure{"it has entries without bits, but never expanded"};
   // Every table has longer prefixes than the next one: what is found first is longest.
   unsigned longer = level_;  // all prefixes that come are shorter than this
   for (const older_table& t : older_) {
     if (t.level >= level_ || t.table.cells() != first_ << t.level || t.table.used() == 0) {
-      return error{"an older table has " + std::to_string(t.table.cells()) + " places, which do not fit its level"};
+      return failure{"an older table has " + std::to_string(t.table.cells()) + " places, which do not fit its level"};
     }
     unsigned shortest = ~0u;
     unsigned longest = 0;
-    t.table.for_each([&](std::uint64_t, const prefix_entry& e) {
+    t.table.for_each([&](std::uint64_t, const detail::prefix_entry& e) {
       shortest = std::min(shortest, t.level + e.length);
       longest = std::max(longest, t.level + e.length);
     });
-    if (longest >= longer) return error{"an older table has prefixes that are longer than those of a younger one"};
+    if (longest >= longer) return failure{"an older table has prefixes that are longer than those of a younger one"};
     longer = shortest;
   }
   return {};

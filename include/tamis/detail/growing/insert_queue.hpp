@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Readers may share it; a writer must be alone.
 class insert_queue {
@@ -79,4 +79,4 @@ class insert_queue {
   unsigned size_ = 0;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -12,7 +12,7 @@
 #include "tamis/detail/base/short_list.hpp"
 #include "tamis/detail/growing/stream_places.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr std::size_t nobody = ~std::size_t{0};
 
@@ -51,4 +51,4 @@ inline prefix_matching match_longest_first(std::span<const stream_prefix> entrie
   return made;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -13,7 +13,7 @@
 
 #include "tamis/detail/growing/segment_view.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class nine_bit_probe {
  public:
@@ -94,4 +94,4 @@ class nine_bit_probe {
   const std::uint8_t* slots_;  // of the block
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

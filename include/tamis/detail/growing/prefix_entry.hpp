@@ -18,7 +18,7 @@
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/detail/base/short_list.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 struct prefix_entry {
   static constexpr unsigned longest = 64;
@@ -204,4 +204,4 @@ class entry_code {
   bool is_uniform_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

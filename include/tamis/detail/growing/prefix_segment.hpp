@@ -24,7 +24,7 @@
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 struct segment_shape {
   std::uint32_t depth = 0;
@@ -320,17 +320,17 @@ class alignas(cache_line_bytes) prefix_segment {
   status validate() const {
     if (depth_ > deepest || cell_bits_ > most_cell_bits || table_.quotients() != cells() || slot_width() < 2 ||
         slot_width() > longest_fingerprint + 1) {
-      return error{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
-                   " cells and slots of " + std::to_string(slot_width()) + " bits"};
+      return failure{"a segment has depth " + std::to_string(depth_) + ", " + std::to_string(table_.quotients()) +
+                     " cells and slots of " + std::to_string(slot_width()) + " bits"};
     }
     // Lookups read the header behind the last cell's without asking whether there is one.
     if (table_.blocks() <= (cells() - 1) / prefix_table::block_slots + 1)
-      return error{"a segment has no slots behind its cells"};
+      return failure{"a segment has no slots behind its cells"};
     TAMIS_CHECK(validate_coverings());
     bool sound = true;
     const auto visit = [](const prefix_entry&, std::uint64_t, std::uint64_t) {};
     table_.for_each_run([&](std::uint64_t, slot_range run) { sound = sound && for_each_entry(run, visit); });
-    if (!sound) return error{"a segment has a run that ends inside an entry"};
+    if (!sound) return failure{"a segment has a run that ends inside an entry"};
     return {};
   }
 
@@ -339,8 +339,8 @@ class alignas(cache_line_bytes) prefix_segment {
   friend stored_access;
 
   status validate_coverings() const {
-    if (cell_bits_ > most_cell_bits || depth_ > deepest) return error{"a segment has an impossible shape"};
-    if (!coverings_.are_sound(place_bits(), cell_bits_)) return error{"a segment has an entry for cells that do not exist"};
+    if (cell_bits_ > most_cell_bits || depth_ > deepest) return failure{"a segment has an impossible shape"};
+    if (!coverings_.are_sound(place_bits(), cell_bits_)) return failure{"a segment has an entry for cells that do not exist"};
     return {};
   }
 
@@ -450,4 +450,4 @@ class alignas(cache_line_bytes) prefix_segment {
   covering_prefixes coverings_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -16,7 +16,7 @@
 #include "tamis/detail/growing/nine_bit_lookup.hpp"
 #include "tamis/detail/growing/uniform_segments.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // How lookups may go, in all segments alike.
 enum class lookup_way : std::uint8_t {
@@ -279,11 +279,11 @@ class segment_directory {
       const segment_view& view = places_[at];
       if (!(segment_view::of(*view.segment, fine_bits()) == view) || way_ < way_of(view) ||
           (way_ == lookup_way::plain && !plain_.has(at, view))) {
-        return error{"the directory has an old view of a segment"};
+        return failure{"the directory has an old view of a segment"};
       }
       others += view.has_nine_bits() ? 0 : 1;
     }
-    if (others != others_) return error{"the directory has counted its segments wrongly"};
+    if (others != others_) return failure{"the directory has counted its segments wrongly"};
     return {};
   }
 
@@ -312,4 +312,4 @@ class segment_directory {
   lookup_way way_ = lookup_way::plain;  // of the worst segment, or of a worse one that was there once
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

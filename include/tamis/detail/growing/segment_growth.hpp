@@ -18,7 +18,7 @@
 #include "tamis/detail/growing/prefix_segment.hpp"
 #include "tamis/detail/growing/table_split.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class segment_growth {
  public:
@@ -191,4 +191,4 @@ class segment_growth {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -13,7 +13,7 @@
 #include "tamis/detail/growing/segment_growth.hpp"
 #include "tamis/detail/growing/stream_places.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class segment_trie {
  public:
@@ -201,14 +201,15 @@ class segment_trie {
     if constexpr (!std::is_const_v<Self>) self.segments_.set_even(!self.places_.is_flat());
   }
   status validate() const {
-    if (segment_bits_ > prefix_segment::most_cell_bits) return error{"its segments are too large"};
-    if (segment_bits_ < least_segment_bits) return error{"its segments are too small"};
-    if (places_.roots() != segments_.roots()) return error{"its segments belong to another number of roots"};
-    if (std::bit_width(segments_.roots()) + segments_.depth() + segment_bits_ >= 63) return error{"its directory is too deep"};
+    if (segment_bits_ > prefix_segment::most_cell_bits) return failure{"its segments are too large"};
+    if (segment_bits_ < least_segment_bits) return failure{"its segments are too small"};
+    if (places_.roots() != segments_.roots()) return failure{"its segments belong to another number of roots"};
+    if (std::bit_width(segments_.roots()) + segments_.depth() + segment_bits_ >= 63)
+      return failure{"its directory is too deep"};
     status sound;
     segments_.for_each([&](std::uint64_t, const prefix_segment& segment) {
       if (segment.cell_bits() > segment_bits_ || (segment.depth() != 0 && segment.cell_bits() != segment_bits_)) {
-        sound = error{"a segment has " + std::to_string(segment.cells()) + " cells, not 2^" + std::to_string(segment_bits_)};
+        sound = failure{"a segment has " + std::to_string(segment.cells()) + " cells, not 2^" + std::to_string(segment_bits_)};
       }
     });
     return sound;
@@ -227,4 +228,4 @@ class segment_trie {
   segment_directory segments_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -17,7 +17,7 @@
 
 #include "tamis/detail/growing/prefix_segment.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Aligned: what a lookup reads of it is one cache line.
 struct alignas(cache_line_bytes) segment_view {
@@ -202,4 +202,4 @@ struct alignas(cache_line_bytes) segment_view {
   TAMIS_INLINE bool is_uniform() const { return stride == prefix_headers::runs_bytes; }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -20,7 +20,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // A prefix of the streams of one root.
 struct stream_prefix {
@@ -97,7 +97,7 @@ class stream_places {
   }
   status validate() const {
     if (roots_ == 0 || roots_ >> 40 != 0 || (flat_ && roots_ % flat_sum != 0)) {
-      return error{"a filter cannot have " + std::to_string(roots_) + " roots"};
+      return failure{"a filter cannot have " + std::to_string(roots_) + " roots"};
     }
     return {};
   }
@@ -133,4 +133,4 @@ class stream_places {
   bool flat_ = false;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -21,7 +21,7 @@
 #include "tamis/detail/quotient/rank_select.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // What becomes of a run: the slots of either half of its cell.
 using split_run = std::array<slot_list, 2>;
@@ -277,4 +277,4 @@ class table_split {
   std::uint64_t voids_ = 0;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

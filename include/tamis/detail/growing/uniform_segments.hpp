@@ -14,7 +14,7 @@
 
 #include "tamis/detail/growing/segment_view.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class uniform_segments {
  public:
@@ -102,4 +102,4 @@ class uniform_segments {
   std::uint8_t width_ = 0;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

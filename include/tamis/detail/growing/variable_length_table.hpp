@@ -30,7 +30,7 @@
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class variable_length_table {
  public:
@@ -172,7 +172,7 @@ class variable_length_table {
   }
   status validate() const {
     if (table_.width() < 2 || table_.width() > longest_payload + 1) {
-      return error{"entries in slots of " + std::to_string(table_.width()) + " bits: 2 to 57 are allowed"};
+      return failure{"entries in slots of " + std::to_string(table_.width()) + " bits: 2 to 57 are allowed"};
     }
     std::uint64_t voids = 0;
     std::uint64_t end = 0;
@@ -189,9 +189,9 @@ class variable_length_table {
       }
     });
     look_at_free(table_.slots());
-    if (!sound) return error{"a slot in use holds no entry"};
-    if (!clean) return error{"a slot that is not in use holds something"};
-    if (voids != voids_) return error{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
+    if (!sound) return failure{"a slot in use holds no entry"};
+    if (!clean) return failure{"a slot that is not in use holds something"};
+    if (voids != voids_) return failure{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
     return {};
   }
 
@@ -327,4 +327,4 @@ class variable_length_table {
   rank_select<> table_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -8,7 +8,7 @@
 #include "tamis/detail/base/random.hpp"
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Bits [128·block, 128·(block + 1)) of the stream. For every block this is a bijection of digests: distinct keys keep distinct
 // streams.
@@ -37,4 +37,4 @@ class bit_stream {
   digest digest_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -9,11 +9,9 @@
 #include "tamis/detail/base/random.hpp"
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr unsigned most_derived_words = 24;
-
-namespace detail {
 
 // Masks without a visible pattern: consecutive words of a seeded source.
 inline constexpr auto derived_word_masks = [] {
@@ -23,13 +21,11 @@ inline constexpr auto derived_word_masks = [] {
   return masks;
 }();
 
-}  // namespace detail
-
 // Requires: number < most_derived_words.
 TAMIS_INLINE constexpr std::uint64_t key_word(digest d, unsigned number) {
-  const digest mask = detail::derived_word_masks[number];
+  const digest mask = derived_word_masks[number];
   const wide_product product = multiply_wide(d.high ^ mask.high, d.low ^ mask.low);
   return product.high ^ product.low;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

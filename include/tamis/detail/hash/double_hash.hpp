@@ -9,7 +9,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 class double_hash {
  public:
@@ -44,4 +44,4 @@ TAMIS_INLINE constexpr bool all_places(digest d, unsigned k, std::uint64_t cells
   return true;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -15,7 +15,7 @@
 #include "tamis/detail/hash/bit_stream.hpp"
 #include "tamis/detail/hash/place.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // The first eight bits, if all of them come from the first word.  Requires: at most 2^56 places.
 TAMIS_INLINE constexpr std::uint8_t first_byte_of(const word_placed& p) { return static_cast<std::uint8_t>(p.rest >> 56); }
@@ -70,4 +70,4 @@ class hash_suffix {
   std::uint64_t places_ = 1;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

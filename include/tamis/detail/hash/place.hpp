@@ -9,7 +9,7 @@
 
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Place of a 64-bit fraction among `places`; each place has floor or ceil of 2^64 / places of the words.
 TAMIS_INLINE constexpr std::uint64_t reduce(std::uint64_t fraction, std::uint64_t places) {
@@ -43,4 +43,4 @@ constexpr digest_range digests_of_word_place(std::uint64_t place, std::uint64_t 
   return {{first_of(place), 0}, {last, all_digests.last.low}};
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -10,9 +10,9 @@
 
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // The first output word is `high`, the second `low`.
 digest siphash128(std::span<const std::byte> message, std::array<std::uint64_t, 2> key);
 
-}  // namespace tamis
+}  // namespace tamis::detail

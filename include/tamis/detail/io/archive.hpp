@@ -20,10 +20,10 @@
 
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/io/checksum.hpp"
-#include "tamis/detail/io/stream.hpp"
 #include "tamis/result.hpp"
+#include "tamis/stream.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 static_assert(std::endian::native == std::endian::little,
               "saved filters are little-endian and this machine is not: add byte swaps");
@@ -167,4 +167,4 @@ class reader {
   status status_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-namespace tamis {
+namespace tamis::detail {
 
 class checksum {
  public:
@@ -23,4 +23,4 @@ class checksum {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

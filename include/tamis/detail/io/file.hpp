@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "tamis/detail/io/stream.hpp"
+#include "tamis/stream.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 class file_source final : public byte_source {
  public:
@@ -53,4 +53,4 @@ class file_replacement final : public byte_sink {
 // Writes `text` as the whole content of the file at `path`.
 status replace_file(const std::string& path, std::string_view text);
 
-}  // namespace tamis
+}  // namespace tamis::detail

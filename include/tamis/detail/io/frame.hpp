@@ -13,7 +13,7 @@
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/hasher.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr std::uint32_t format_version = 1;
 
@@ -30,4 +30,4 @@ status write_frame(byte_sink& sink, const frame_header& header, const std::funct
 // payload; it reads all of it. Nothing it made may be used unless the answer is ok: only then do the checksums agree.
 status read_frame(byte_source& source, const std::function<status(const frame_header&, reader&)>& payload);
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -11,7 +11,7 @@
 
 #include "tamis/detail/math/bloom.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // f(n, w): the chance that a word of w payload bits with n keys accepts another key (equation 3, which is exact).
 double abf_word_rate(unsigned payload_bits, std::uint64_t keys, unsigned k);
@@ -51,4 +51,4 @@ struct abf_wish {
 // Number of words, and bits in each word. A key of Bloom-j is j keys of Bloom-1 that all have to be accepted.
 result<bloom_shape> abf_shape(const abf_wish& wish);
 
-}  // namespace tamis
+}  // namespace tamis::detail

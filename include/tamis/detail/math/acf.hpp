@@ -7,7 +7,7 @@
 
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr unsigned least_acf_tables = 2;
 inline constexpr unsigned most_acf_tables = 8;
@@ -55,4 +55,4 @@ double acf_rate(unsigned k, unsigned b, unsigned fingerprint, double load);
 // Bits per key are a limit for fast memory: what fingerprints of whole bits leave over is spent on bins.
 result<acf_shape> acf_shape_for(const acf_wish& wish);
 
-}  // namespace tamis
+}  // namespace tamis::detail

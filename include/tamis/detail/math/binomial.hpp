@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tamis {
+namespace tamis::detail {
 
 // P(X = x) and P(X >= x) for X ~ Binomial(trials, probability).
 double binomial_pmf(std::uint64_t trials, double probability, std::uint64_t x);
@@ -16,4 +16,4 @@ std::uint64_t binomial_upper_bound(std::uint64_t trials, double probability, dou
 // The smallest such count: P(X < bound) <= fail.
 std::uint64_t binomial_lower_bound(std::uint64_t trials, double probability, double fail);
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,7 +6,7 @@
 
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Rate of a Bloom filter of `bits` bits with `keys` keys and k places each: (1 - (1 - 1/m)^(kn))^k.
 double bloom_rate(double bits, double keys, unsigned k);
@@ -39,4 +39,4 @@ result<bloom_shape> bloom1_shape_for_bits(std::uint64_t capacity, double bits_pe
 result<bloom_shape> split_bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits);
 result<bloom_shape> split_bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits);
 
-}  // namespace tamis
+}  // namespace tamis::detail

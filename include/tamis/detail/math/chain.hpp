@@ -4,7 +4,7 @@
 // with equal and with decreasing rates, fingerprint sacrifice. F: bits of a fingerprint in the first filter; alpha: load at
 // which a filter is full; N: capacity divided by the first capacity.
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr unsigned chain_threshold = 80;  // alpha in per cent, as in the paper's experiments
 
@@ -39,4 +39,4 @@ class chain_rate {
   double log_no_ = 0.0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -7,7 +7,7 @@
 
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // What a filter is made of: `buckets` of slots of `width` bits.
 struct bucket_shape {
@@ -89,4 +89,4 @@ double rank_indexed_rate(double blocks, unsigned width, double keys);
 // thousand does not fit, and shared room for those.
 result<rank_shape> rank_indexed_shape(const bucket_wish& wish);
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace tamis {
+namespace tamis::detail {
 
 // Equation 6: bits of a new fingerprint after X expansions, F + ceil(2 log2(X + 1)), if fingerprints grow.
 unsigned growing_length(unsigned fingerprint, unsigned expansions);
@@ -36,4 +36,4 @@ unsigned growing_filters(unsigned fingerprint, unsigned expansions);
 
 // The other ways to grow: detail/math/chain.hpp.
 
-}  // namespace tamis
+}  // namespace tamis::detail

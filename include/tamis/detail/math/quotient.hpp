@@ -7,7 +7,7 @@
 
 #include "tamis/result.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr double quotient_load = 0.95;           // keys per quotient that a table is made for
 inline constexpr double three_bit_load = 0.9;           // the same for the classic table, whose lookups walk through clusters
@@ -48,4 +48,4 @@ double selector_entropy(double c, double rate);
 // Theorem 4: bits per key that suffice, in expectation, for n / (b·sqrt(rate)) unique queries.  Requires: b >= 2.
 double selector_space(double b);
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -13,7 +13,7 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr unsigned code_bits = 56;
 inline constexpr unsigned saturated_offset = 255;
@@ -48,7 +48,7 @@ class block_headers {
     block_headers made;
     if (!with_high_bits) made.bytes_each_ = least_bytes;
     const auto bytes = checked_multiply(blocks, made.bytes_each());
-    if (!bytes) return error{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
+    if (!bytes) return failure{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
     TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(*bytes));
     return made;
   }
@@ -128,7 +128,7 @@ class block_headers {
     archive(self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() % bytes_each() != 0) return error{"the last block of the table is cut off"};
+    if (bytes_.size() % bytes_each() != 0) return failure{"the last block of the table is cut off"};
     return {};
   }
 
@@ -156,4 +156,4 @@ class block_headers {
   std::uint32_t bytes_each_ = high_bit_in_header ? high_bit_header_bytes : least_bytes;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

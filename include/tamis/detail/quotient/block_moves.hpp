@@ -12,7 +12,7 @@
 
 #include "tamis/detail/quotient/slot_columns.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <rank_select_layout Layout>
 class block_moves : public slot_columns<Layout> {
@@ -141,4 +141,4 @@ class block_moves : public slot_columns<Layout> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

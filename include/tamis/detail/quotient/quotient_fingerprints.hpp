@@ -18,7 +18,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/math/quotient.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The shape that the parameters ask of any filter of the quotient family. `metadata`: bits per slot beside the remainder.
 inline result<quotient_shape> quotient_shape_of(const filter_info& info, const filter_params& params, double metadata,
@@ -38,7 +38,7 @@ status same_shape(const Table& a, const Table& b, const filter_info& info) {
   const auto shape = [](const Table& t) {
     return std::to_string(t.quotients()) + " quotients, " + std::to_string(t.width()) + "-bit remainders";
   };
-  return error{"the two " + std::string(info.id) + " filters have different shapes: " + shape(a) + " and " + shape(b)};
+  return failure{"the two " + std::string(info.id) + " filters have different shapes: " + shape(a) + " and " + shape(b)};
 }
 
 template <class Table>
@@ -73,4 +73,4 @@ class quotient_fingerprints {
   Table table_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

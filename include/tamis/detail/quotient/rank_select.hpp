@@ -17,7 +17,7 @@
 #include "tamis/detail/quotient/block_moves.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <rank_select_layout Layout = rank_select_layout{}>
 class rank_select : public block_moves<Layout> {
@@ -269,7 +269,7 @@ class rank_select : public block_moves<Layout> {
       made.copy_run(b, y, run->first + x.size());
       return true;
     });
-    if (!fits) return error{"the two filters together do not fit into one of their size"};
+    if (!fits) return failure{"the two filters together do not fit into one of their size"};
     return made;
   }
 
@@ -304,10 +304,10 @@ class rank_select : public block_moves<Layout> {
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {
     if (values_.size() / block_slots != blocks() || values_.size() % block_slots != 0) {
-      return error{"the table has " + std::to_string(values_.size()) + " slots in " + std::to_string(blocks()) + " blocks"};
+      return failure{"the table has " + std::to_string(values_.size()) + " slots in " + std::to_string(blocks()) + " blocks"};
     }
     if constexpr (Layout.labels) {
-      if (labels_.size() != slots()) return error{"the number of labels is not that of the slots"};
+      if (labels_.size() != slots()) return failure{"the number of labels is not that of the slots"};
     }
     return this->validate_runs();
   }
@@ -442,4 +442,4 @@ class rank_select : public block_moves<Layout> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

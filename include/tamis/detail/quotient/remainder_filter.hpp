@@ -9,13 +9,13 @@
 #include "tamis/detail/quotient/quotient_fingerprints.hpp"
 #include "tamis/detail/quotient/run_search.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Table>
 class remainder_filter : public quotient_fingerprints<Table> {
   using base = quotient_fingerprints<Table>;
   // Can the table look for values that it knows to be bytes? Remainders of eight bits are what most users have.
-  static constexpr bool has_bytes = requires(const Table& t) { t.template contains<8>(0, 0); };
+  static constexpr bool has_bytes = requires(const Table& t) { t.template may_contain<8>(0, 0); };
   static constexpr bool moves_blocks = requires(const Table& t) { t.prefetch_ahead(0); };  // as whole ones, in changes
 
  public:
@@ -30,7 +30,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
     return insert_wide(fingerprint_of(d));
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     if constexpr (has_bytes) {
       if (table_.width() == 8) return test<8>(base::template fingerprint_of<8>(d));
     }
@@ -197,4 +197,4 @@ class remainder_filter : public quotient_fingerprints<Table> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-namespace tamis {
+namespace tamis::detail {
 
 struct counted_remainder {
   std::uint64_t remainder = 0;
@@ -108,4 +108,4 @@ class run_counters {
   std::uint64_t largest_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -8,7 +8,7 @@
 
 #include "tamis/detail/quotient/run_search.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Runs>
 class run_cursor {
@@ -72,4 +72,4 @@ bool for_each_run_of_both(const Runs& a, const Runs& b, Visit visit) {
   return true;
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

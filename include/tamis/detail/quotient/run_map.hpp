@@ -12,7 +12,7 @@
 
 #include "tamis/detail/quotient/run_search.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <unsigned BlockSlots, header_kind Headers>
 class run_map : public run_search<BlockSlots, Headers> {
@@ -106,7 +106,7 @@ class run_map : public run_search<BlockSlots, Headers> {
   status reset(std::uint64_t quotients, std::uint64_t spare, bool with_high_bits) {
     assert(quotients != 0);
     const auto needed = checked_add(quotients, spare);
-    if (!needed) return error{"a table of 2^64 slots or more cannot be addressed"};
+    if (!needed) return failure{"a table of 2^64 slots or more cannot be addressed"};
     TAMIS_TRY(headers_, block_headers<Headers>::make(divide_up(*needed, block_slots), with_high_bits));
     quotients_ = quotients;
     used_ = 0;
@@ -184,7 +184,7 @@ class run_map : public run_search<BlockSlots, Headers> {
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate_runs() const {
     if (quotients_ == 0 || quotients_ > slots()) {
-      return error{"the table has " + std::to_string(quotients_) + " quotients and " + std::to_string(slots()) + " slots"};
+      return failure{"the table has " + std::to_string(quotients_) + " quotients and " + std::to_string(slots()) + " slots"};
     }
     const std::uint64_t extra = ~low_mask(block_slots);
     std::uint64_t end = 0;
@@ -204,8 +204,8 @@ class run_map : public run_search<BlockSlots, Headers> {
         end = runend + 1;
       }
     }
-    if (find_runend(end) != slots()) return error{"the table has the end of a run that does not exist"};
-    if (used != used_) return error{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
+    if (find_runend(end) != slots()) return failure{"the table has the end of a run that does not exist"};
+    if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
     return {};
   }
 
@@ -286,9 +286,9 @@ class run_map : public run_search<BlockSlots, Headers> {
     }
     return slots();
   }
-  static error damaged(std::uint64_t block, const char* what) {
-    return error{"block " + std::to_string(block) + " of the table has " + what};
+  static failure damaged(std::uint64_t block, const char* what) {
+    return failure{"block " + std::to_string(block) + " of the table has " + what};
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -24,7 +24,7 @@
 #include "tamis/detail/bits/balance.hpp"
 #include "tamis/detail/quotient/block_headers.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Slots [first, last).
 struct slot_range {
@@ -249,4 +249,4 @@ class run_search {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -12,7 +12,7 @@
 #include "tamis/detail/quotient/run_map.hpp"
 #include "tamis/detail/quotient/slot_values.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // What is chosen at compile time. The values' width and the number of quotients are chosen at run time.
 struct rank_select_layout {
@@ -231,4 +231,4 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

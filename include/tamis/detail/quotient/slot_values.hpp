@@ -18,7 +18,7 @@
 #include "tamis/detail/bits/byte_column.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class slot_values {
  public:
@@ -222,12 +222,13 @@ class slot_values {
     archive(self.size_, self.width_, self.low_, self.rest_);
   }
   status validate() const {
-    if (width_ < 1 || width_ > word_bits) return error{"slots of " + std::to_string(width_) + " bits: 1 to 64 are allowed"};
+    if (width_ < 1 || width_ > word_bits) return failure{"slots of " + std::to_string(width_) + " bits: 1 to 64 are allowed"};
     const std::uint64_t low = width_ >= 8 ? size_ : 0;
     const std::uint64_t rest = width_ != 8 ? size_ : 0;
     const unsigned rest_width = width_ >= 8 ? width_ - 8 : width_;
     if (low_.size() != low || rest_.size() != rest || (rest != 0 && rest_.width() != rest_width)) {
-      return error{"the planes of " + std::to_string(size_) + " slots of " + std::to_string(width_) + " bits have other sizes"};
+      return failure{"the planes of " + std::to_string(size_) + " slots of " + std::to_string(width_) +
+                     " bits have other sizes"};
     }
     return {};
   }
@@ -262,4 +263,4 @@ class slot_values {
   packed_array<dynamic_width> rest_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

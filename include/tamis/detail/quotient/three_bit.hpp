@@ -17,7 +17,7 @@
 #include "tamis/detail/quotient/slot_values.hpp"
 #include "tamis/detail/quotient/three_bit_runs.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class three_bit : public three_bit_runs {
  public:
@@ -107,7 +107,7 @@ class three_bit : public three_bit_runs {
       for (; !y.empty(); ++y.first) made.set_value(to++, b.value(y.first));
       return true;
     });
-    if (!fits) return error{"the two filters together do not fit into one of their size"};
+    if (!fits) return failure{"the two filters together do not fit into one of their size"};
     return made;
   }
 
@@ -120,8 +120,8 @@ class three_bit : public three_bit_runs {
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {
     if (words_.size() % columns != 0 || words_.size() / columns < 2 || (has_values() && values_.size() != slots())) {
-      return error{"the table has " + std::to_string(values_.size()) + " slots and " + std::to_string(words_.size()) +
-                   " words of flags"};
+      return failure{"the table has " + std::to_string(values_.size()) + " slots and " + std::to_string(words_.size()) +
+                     " words of flags"};
     }
     return validate_runs();
   }
@@ -137,4 +137,4 @@ class three_bit : public three_bit_runs {
   slot_values values_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -29,7 +29,7 @@
 #include "tamis/detail/quotient/run_search.hpp"
 #include "tamis/result.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class three_bit_runs {
  protected:
@@ -122,7 +122,7 @@ class three_bit_runs {
   status reset(std::uint64_t quotients, std::uint64_t spare) {
     assert(quotients != 0);
     const auto needed = checked_add(quotients, spare);
-    if (!needed) return error{"a table of 2^64 slots or more cannot be addressed"};
+    if (!needed) return failure{"a table of 2^64 slots or more cannot be addressed"};
     TAMIS_TRY(words_, zeroed_array<std::uint64_t>::make(columns * (divide_up(*needed, block_slots) + 1)));
     quotients_ = quotients;
     used_ = 0;
@@ -191,7 +191,7 @@ class three_bit_runs {
   status validate_runs() const {
     const flags spare = header(blocks());
     if (quotients_ == 0 || quotients_ > slots() || spare.used() != 0) {
-      return error{"the table has " + std::to_string(slots()) + " slots for " + std::to_string(quotients_) + " quotients"};
+      return failure{"the table has " + std::to_string(slots()) + " slots for " + std::to_string(quotients_) + " quotients"};
     }
     std::uint64_t end = 0;
     std::uint64_t used = 0;
@@ -208,7 +208,8 @@ class three_bit_runs {
     }
     if (first_used(end) != slots()) return wrong_runs();
     if (used != used_)
-      return error{"the table says that " + std::to_string(used_) + " slots are in use, but they are " + std::to_string(used)};
+      return failure{"the table says that " + std::to_string(used_) + " slots are in use, but they are " +
+                     std::to_string(used)};
     return {};
   }
 
@@ -295,7 +296,7 @@ class three_bit_runs {
     return block * block_slots + select(begins, static_cast<unsigned>(skip));
   }
 
-  static error wrong_runs() { return error{"the flags of the table's slots do not make runs"}; }
+  static failure wrong_runs() { return failure{"the flags of the table's slots do not make runs"}; }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

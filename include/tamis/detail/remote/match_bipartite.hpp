@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tamis {
+namespace tamis::detail {
 
 // answer[i] is the partner of left i among `right`, all different; fits(i, j) says who may go together. None if there is no
 // such pairing, or if it takes more than `most` steps to find; `steps` counts on. (H. W. Kuhn's augmenting paths, breadth
@@ -59,4 +59,4 @@ std::optional<std::vector<std::size_t>> match_bipartite(std::size_t left, std::s
   return match_bipartite(left, right, std::move(fits), ~std::uint64_t{0}, steps);
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -22,7 +22,7 @@
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/digest.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 enum class mirror_place : std::uint32_t { memory, file };
 
@@ -46,7 +46,7 @@ class slot_mirror {
     made.size_ = slots;
     made.place_ = place;
     const auto bytes = checked_multiply(slots, slot_bytes);
-    if (!bytes) return error{"a mirror of 2^64 bytes or more cannot be addressed"};
+    if (!bytes) return failure{"a mirror of 2^64 bytes or more cannot be addressed"};
     if (place == mirror_place::memory) {
       TAMIS_TRY(made.memory_, zeroed_array<std::byte>::make(*bytes));
       made.bytes_ = made.memory_.data();
@@ -135,4 +135,4 @@ class slot_mirror {
   file_memory file_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -26,7 +26,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr std::uint64_t most_places_by_quarter = std::uint64_t{1} << 24;
 
@@ -208,4 +208,4 @@ class gather4 {
 
 #endif
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

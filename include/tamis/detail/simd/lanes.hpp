@@ -9,7 +9,7 @@
 #if TAMIS_HAS_AVX2
 #include <immintrin.h>
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Lane `lanes` mod W/32 of the block for each of eight numbers. With W = 512 the lowest three bits count inside a half, and the
 // sign of `upper` says which half.
@@ -43,6 +43,6 @@ TAMIS_INLINE __m256i own_lanes(const std::uint32_t* block, [[maybe_unused]] __m2
   return _mm256_castps_si256(_mm256_blendv_ps(half_at(block), half_at(block + 8), _mm256_castsi256_ps(upper)));
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL
 
 #endif

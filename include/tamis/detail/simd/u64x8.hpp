@@ -13,20 +13,16 @@
 #include <cstddef>
 #include <cstring>
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr std::size_t keys_at_once = 8;
 using u64x8 [[gnu::vector_size(64)]] = std::uint64_t;
-
-namespace detail {
 
 // All lanes, in the masked forms of intrinsics: GCC 12 warns of the others' undefined operand. No instruction has a mask then.
 inline constexpr __mmask8 all_eight = 0xff;
 
 TAMIS_INLINE __m512i vector_of(u64x8 words) { return reinterpret_cast<__m512i>(words); }
 TAMIS_INLINE u64x8 words_of(__m512i vector) { return reinterpret_cast<u64x8>(vector); }
-
-}  // namespace detail
 
 TAMIS_INLINE u64x8 load_eight(const void* from) {
   u64x8 loaded;
@@ -35,13 +31,12 @@ TAMIS_INLINE u64x8 load_eight(const void* from) {
 }
 TAMIS_INLINE u64x8 same_eight(std::uint64_t word) { return u64x8{} + word; }
 TAMIS_INLINE u64x8 larger_of_eight(u64x8 words, std::uint64_t least) {
-  return detail::words_of(
-      _mm512_maskz_max_epu64(detail::all_eight, detail::vector_of(words), detail::vector_of(same_eight(least))));
+  return words_of(_mm512_maskz_max_epu64(all_eight, vector_of(words), vector_of(same_eight(least))));
 }
 
 // The product of the lower halves.
 TAMIS_INLINE u64x8 multiply_halves(u64x8 a, u64x8 b) {
-  return detail::words_of(_mm512_maskz_mul_epu32(detail::all_eight, detail::vector_of(a), detail::vector_of(b)));
+  return words_of(_mm512_maskz_mul_epu32(all_eight, vector_of(a), vector_of(b)));
 }
 
 struct eight_wide_products {
@@ -68,9 +63,9 @@ TAMIS_INLINE u64x8 reduce_eight(u64x8 fractions, std::uint64_t places) {
 // The first words of eight digests that are at hand,
 TAMIS_INLINE u64x8 first_words(const digest* digests) {
   const u64x8 even{0, 2, 4, 6, 8, 10, 12, 14};
-  const __m512i lower = detail::vector_of(load_eight(digests));
-  const __m512i upper = detail::vector_of(load_eight(digests + keys_at_once / 2));
-  return detail::words_of(_mm512_permutex2var_epi64(lower, detail::vector_of(even), upper));
+  const __m512i lower = vector_of(load_eight(digests));
+  const __m512i upper = vector_of(load_eight(digests + keys_at_once / 2));
+  return words_of(_mm512_permutex2var_epi64(lower, vector_of(even), upper));
 }
 // and of eight integers, which are hashed together. The same as hasher::fast_word.  Requires: the family `fast`.
 template <integer_key Key>
@@ -89,6 +84,6 @@ TAMIS_INLINE u64x8 first_words(const hasher& hash, const Key* keys) {
   return words ^ words >> 32;
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL
 
 #endif

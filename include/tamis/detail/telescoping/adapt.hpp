@@ -14,7 +14,7 @@
 #include "tamis/concepts.hpp"
 #include "tamis/detail/telescoping/recode.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
 class adapting_slots : protected recoding_slots<Scheme> {
@@ -81,7 +81,7 @@ class adapting_slots : protected recoding_slots<Scheme> {
  private:
   // Without a look at the run's slots, if it is not to be fixed.
   adapt_result answer_for(digest d, const remote_ref& stored) const {
-    if (!this->contains(d)) return adapt_result::not_positive;
+    if (!this->may_contain(d)) return adapt_result::not_positive;
     return holds(stored, d) ? adapt_result::is_member : adapt_result::unfixable;
   }
 
@@ -188,4 +188,4 @@ class adapting_slots : protected recoding_slots<Scheme> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

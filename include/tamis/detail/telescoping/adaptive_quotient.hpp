@@ -28,7 +28,7 @@
 #include "tamis/detail/quotient/quotient_fingerprints.hpp"
 #include "tamis/detail/telescoping/merge.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
 class adaptive_quotient : merging_slots<Scheme> {
@@ -61,7 +61,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     return made;
   }
 
-  TAMIS_INLINE bool contains(digest d) const { return base::contains(d); }
+  TAMIS_INLINE bool may_contain(digest d) const { return base::may_contain(d); }
 
   // Without a remote, an insert that overflows the code of a block is refused.
   insert_result insert(digest d) { return insert_with(d, nullptr); }
@@ -135,7 +135,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     TAMIS_INLINE void prefetch(const word_placed& p) const { f.table_.prefetch(p.place); }
     template <class Again>
     TAMIS_INLINE bool test(const word_placed& p, Again again) const {
-      return f.base::contains_coded(p, again);
+      return f.base::may_contain_coded(p, again);
     }
   };
   struct labelled_view {
@@ -143,7 +143,7 @@ class adaptive_quotient : merging_slots<Scheme> {
 
     TAMIS_INLINE hash_suffix locate(digest d) const { return {d, f.table_.quotients()}; }
     TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.table_.prefetch(bits.place()); }
-    TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.base::contains_labelled(bits); }
+    TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.base::may_contain_labelled(bits); }
   };
   template <class Use>
   void with_view(Use use) const {
@@ -171,8 +171,8 @@ class adaptive_quotient : merging_slots<Scheme> {
     }
   }
   status validate() const {
-    if (table_.width() > longest_remainder) return error{"the remainders have more than 56 bits"};
-    if (keys_ > table_.used()) return error{"it holds more keys than slots"};
+    if (table_.width() > longest_remainder) return failure{"the remainders have more than 56 bits"};
+    if (keys_ > table_.used()) return failure{"it holds more keys than slots"};
     TAMIS_CHECK(scheme_.validate_for(table_.width()));
     return this->validate_symbols();
   }
@@ -180,7 +180,7 @@ class adaptive_quotient : merging_slots<Scheme> {
  private:
   status merge_with(const adaptive_quotient& other, const remote_ref* stored) {
     TAMIS_CHECK(same_shape(table_, other.table_, info));
-    if (scheme_ != other.scheme_) return error{"the two " + std::string(info.id) + " filters have different codes"};
+    if (scheme_ != other.scheme_) return failure{"the two " + std::string(info.id) + " filters have different codes"};
     TAMIS_CHECK(this->merge_slots(other, stored));
     keys_ += other.keys_;
     return {};
@@ -315,4 +315,4 @@ class adaptive_quotient : merging_slots<Scheme> {
   std::uint64_t keys_ = 0;  // slots in use, without those that have nobody behind them
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -23,7 +23,7 @@
 #include "tamis/filter/adapt_work.hpp"
 #include "tamis/remote.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
 class coded_slots {
@@ -110,17 +110,17 @@ class coded_slots {
 
   // ── lookup ──
 
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     if constexpr (coded) {
-      return contains_coded(place_of_word(in_register(d.high), table_.quotients()), [d] { return d; });
+      return may_contain_coded(place_of_word(in_register(d.high), table_.quotients()), [d] { return d; });
     } else {
-      return contains_labelled(hash_suffix(d, table_.quotients()));
+      return may_contain_labelled(hash_suffix(d, table_.quotients()));
     }
   }
   // `whole()` is the digest. What is rare or needs more than its first word has one way in: so the compiler makes the second
   // word there (hasher.hpp), and has registers for the rest.
   template <class Whole>
-  TAMIS_INLINE bool contains_coded(const word_placed& first, Whole whole) const requires coded {
+  TAMIS_INLINE bool may_contain_coded(const word_placed& first, Whole whole) const requires coded {
     const std::uint64_t block = first.place / block_slots;
     const auto run = table::find_in_block(table_.header(block), first.place % block_slots);
     if (table_.width() == 8 && (!Scheme::value_depends_on_symbol || table_.code(block) == 0)) [[likely]] {
@@ -131,19 +131,19 @@ class coded_slots {
         return true;
       }
     }
-    return contains_slowly(run.slots, run.leaves(), whole());
+    return may_contain_slowly(run.slots, run.leaves(), whole());
   }
-  TAMIS_INLINE bool contains_labelled(const hash_suffix& bits) const {
+  TAMIS_INLINE bool may_contain_labelled(const hash_suffix& bits) const {
     const std::uint64_t block = bits.place() / block_slots;
     table_.prefetch_slot(bits.place());
     const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
-    return accepts_any(block, run.slots, bits) || (run.leaves() && contains_behind(bits.source()));
+    return accepts_any(block, run.slots, bits) || (run.leaves() && may_contain_behind(bits.source()));
   }
   // The same with all that a lookup may need, for the slots of the run's own block and those behind it, if it leaves that.
-  TAMIS_NOINLINE bool contains_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
+  TAMIS_NOINLINE bool may_contain_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
     const hash_suffix bits(d, table_.quotients());
     if constexpr (Scheme::value_depends_on_symbol) table_.prefetch_slot(bits.place());
-    return accepts_any(bits.place() / block_slots, among, bits) || (leaves && contains_behind(d));
+    return accepts_any(bits.place() / block_slots, among, bits) || (leaves && may_contain_behind(d));
   }
   // Does one of these slots of the block accept the digest? Where no symbol has ever changed this is a plain quotient filter,
   // and as free of branches.
@@ -261,13 +261,13 @@ class coded_slots {
     return false;
   }
   // In the block behind its own, which nearly every run that leaves its own ends in.
-  TAMIS_NOINLINE bool contains_behind(digest d) const {
+  TAMIS_NOINLINE bool may_contain_behind(digest d) const {
     const hash_suffix bits(d, table_.quotients());
     const auto behind = table_.find_behind(bits.place());
-    if (!behind.known) return contains_far(bits);
+    if (!behind.known) return may_contain_far(bits);
     return behind.slots != 0 && accepts_any(bits.place() / block_slots + 1, behind.slots, bits);
   }
-  TAMIS_NOINLINE bool contains_far(const hash_suffix& bits) const {
+  TAMIS_NOINLINE bool may_contain_far(const hash_suffix& bits) const {
     const slot_range run = table_.find(bits.place());
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const std::uint64_t block = slot / block_slots;
@@ -350,8 +350,8 @@ class coded_slots {
     return found;
   }
 
-  static error damaged(std::uint64_t block, const char* what) {
-    return error{"block " + std::to_string(block) + " of the table has " + what};
+  static failure damaged(std::uint64_t block, const char* what) {
+    return failure{"block " + std::to_string(block) + " of the table has " + what};
   }
 
   // Slots in use, each counted as the share of its base fingerprint's digests that it accepts.
@@ -370,4 +370,4 @@ class coded_slots {
   table table_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -13,7 +13,7 @@
 
 #include "tamis/detail/telescoping/adapt.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
 class merging_slots : protected adapting_slots<Scheme> {
@@ -38,7 +38,7 @@ class merging_slots : protected adapting_slots<Scheme> {
     both.resets_ = resets_ + other.resets_;
     TAMIS_TRY(both.table_, base::table::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
     std::vector<symbol> symbols(both.table_.slots());
-    if (!both.copy_slots(*this, other, symbols)) return error{"the two filters together do not fit into one of their size"};
+    if (!both.copy_slots(*this, other, symbols)) return failure{"the two filters together do not fit into one of their size"};
     TAMIS_CHECK(both.write_symbols(symbols, stored));
     *this = std::move(both);
     return {};
@@ -90,8 +90,8 @@ class merging_slots : protected adapting_slots<Scheme> {
   status reset(slot_range group, std::vector<symbol>& symbols, const remote_ref* stored) {
     if constexpr (Scheme::value_depends_on_symbol) {
       if (stored == nullptr) {
-        return error{"the selectors of both filters do not fit the code of block " + std::to_string(group.first / block_slots) +
-                     ": merging these needs the store with their keys"};
+        return failure{"the selectors of both filters do not fit the code of block " +
+                       std::to_string(group.first / block_slots) + ": merging these needs the store with their keys"};
       }
       bool known = true;
       table_.for_each_run_in(group.first / block_slots, [&](std::uint64_t quotient, slot_range run) {
@@ -113,7 +113,7 @@ class merging_slots : protected adapting_slots<Scheme> {
           table_.set_value(slot, hash_suffix(*owner, table_.quotients()).head(table_.width()));
         }
       });
-      if (!known) return error{"the store holds other keys than the two filters"};
+      if (!known) return failure{"the store holds other keys than the two filters"};
     }
     std::fill_n(symbols.begin() + static_cast<std::ptrdiff_t>(group.first), group.size(), symbol{0});
     ++resets_;
@@ -121,4 +121,4 @@ class merging_slots : protected adapting_slots<Scheme> {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

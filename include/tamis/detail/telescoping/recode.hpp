@@ -16,7 +16,7 @@
 
 #include "tamis/detail/telescoping/coded_slots.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
 class recoding_slots : protected coded_slots<Scheme> {
@@ -116,4 +116,4 @@ class recoding_slots : protected coded_slots<Scheme> {
   std::uint64_t resets_ = 0;  // of groups: each has forgotten the fixes of its slots
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

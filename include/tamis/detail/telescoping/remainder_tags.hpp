@@ -12,7 +12,7 @@
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/detail/hash/hash_suffix.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class remainder_tags {
  public:
@@ -56,4 +56,4 @@ class remainder_tags {
   unsigned in_low_ = 0;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 constexpr std::size_t codes = 16237;
@@ -66,4 +66,4 @@ std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarte
   return static_cast<std::uint64_t>(at - table.symbols.begin());
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

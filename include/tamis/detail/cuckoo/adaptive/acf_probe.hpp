@@ -12,7 +12,7 @@
 #include "tamis/detail/hash/bit_stream.hpp"
 #include "tamis/detail/simd/gather4.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 enum class probe_kind : std::uint8_t { none, one_value, two_values, four_values, one_long_value, bins_of_four };
 
@@ -158,4 +158,4 @@ struct bin_probe {
   }
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -30,7 +30,7 @@
 #include "tamis/concepts.hpp"
 #include "tamis/detail/cuckoo/adaptive/mirrored_slots.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr std::string_view acf_paper =
     "Kopelowitz, McCauley, Porat: Support optimality and adaptive cuckoo filters (WADS 2021)";
@@ -94,7 +94,7 @@ class adaptive_cuckoo {
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool contains(digest d) const { return slots_.contains(d); }
+  TAMIS_INLINE bool may_contain(digest d) const { return slots_.may_contain(d); }
 
   // Exact: the mirror knows which slot is the key's.
   erase_result erase(digest d) {
@@ -178,12 +178,12 @@ class adaptive_cuckoo {
     }
   }
   status validate() const {
-    if (load_ < 1 || load_ > 100) return error{"a load of " + std::to_string(load_) + " % is not possible"};
-    if (path_ > (Kind::has_path ? acf_path::guided : acf_path::shortest)) return error{"the kind of path is unknown"};
-    if ((slots_.shape().selector != 0) != Kind::has_selector) return error{"selectors belong to acf-cyclic, and only to it"};
-    if (slots_.shape().b < Kind::least_b) return error{"bins of one slot leave nothing to swap"};
+    if (load_ < 1 || load_ > 100) return failure{"a load of " + std::to_string(load_) + " % is not possible"};
+    if (path_ > (Kind::has_path ? acf_path::guided : acf_path::shortest)) return failure{"the kind of path is unknown"};
+    if ((slots_.shape().selector != 0) != Kind::has_selector) return failure{"selectors belong to acf-cyclic, and only to it"};
+    if (slots_.shape().b < Kind::least_b) return failure{"bins of one slot leave nothing to swap"};
     if (const std::uint64_t occupied = slots_.occupied(); occupied != keys_) {
-      return error{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
+      return failure{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
     }
     return {};
   }
@@ -245,4 +245,4 @@ class adaptive_cuckoo {
   slots_type slots_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -11,7 +11,7 @@
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 class distance_hints {
  public:
@@ -56,4 +56,4 @@ class distance_hints {
   zeroed_array<std::uint8_t> bytes_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

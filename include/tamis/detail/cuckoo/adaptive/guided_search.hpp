@@ -26,7 +26,7 @@
 #include "tamis/detail/cuckoo/adaptive/distance_hints.hpp"
 #include "tamis/detail/cuckoo/adaptive/slot_search.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Ways by their labels: bit i of word l for way i with label l.
 using labelled_ways = std::array<std::uint64_t, distance_hints::largest + 1>;
@@ -171,4 +171,4 @@ class guided_search {
   std::array<std::array<node, side_by_side>, most_levels> nodes_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

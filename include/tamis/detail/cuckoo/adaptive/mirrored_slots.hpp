@@ -42,7 +42,7 @@
 #include "tamis/detail/remote/slot_mirror.hpp"
 #include "tamis/detail/simd/gather4.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Numbering>
 class mirrored_slots {
@@ -54,7 +54,7 @@ class mirrored_slots {
   static result<mirrored_slots> make(const acf_shape& shape, mirror_place where, bool labelled) {
     const auto places = checked_multiply(shape.bins, shape.k);
     const auto slots = places ? checked_multiply(*places, shape.b) : places;
-    if (!slots) return error{"a table of 2^64 slots or more cannot be addressed"};
+    if (!slots) return failure{"a table of 2^64 slots or more cannot be addressed"};
     mirrored_slots made;
     made.shape_ = shape;
     TAMIS_TRY(made.values_, packed_array<dynamic_width>::make(*slots, shape.fingerprint + shape.selector));
@@ -187,9 +187,9 @@ class mirrored_slots {
     return with_quick_view(quick_.way, generation_, use, [&] { return use(any_view{*this}); });
   }
 
-  TAMIS_INLINE bool contains(digest d) const {
+  TAMIS_INLINE bool may_contain(digest d) const {
     const auto ask = [d](const auto& v) { return v.test(v.locate(d)); };
-    return with_quick_view(first_way_, 0, ask, [&] { return contains_slowly(d); });
+    return with_quick_view(first_way_, 0, ask, [&] { return may_contain_slowly(d); });
   }
   TAMIS_INLINE void prefetch(digest d) const {
     with_view([d](const auto& v) { v.prefetch(v.locate(d)); });
@@ -368,8 +368,8 @@ class mirrored_slots {
     for (std::uint64_t place = 0; place < shape_.bins * shape_.k; ++place) {
       for (unsigned offset = 0; offset < shape_.b; ++offset) {
         if (agree({place, offset})) continue;
-        return error{"slot " + std::to_string(index({place, offset})) + " of " + std::to_string(slots()) +
-                     ": the filter and its mirror disagree"};
+        return failure{"slot " + std::to_string(index({place, offset})) + " of " + std::to_string(slots()) +
+                       ": the filter and its mirror disagree"};
       }
     }
     return {};
@@ -397,7 +397,7 @@ class mirrored_slots {
     return otherwise();
   }
   // Apart, so that the compiler keeps what the quick way needs in registers.
-  TAMIS_NOINLINE bool contains_slowly(digest d) const {
+  TAMIS_NOINLINE bool may_contain_slowly(digest d) const {
     return with_view([d](const auto& v) { return v.test(v.locate(d)); });
   }
 
@@ -432,7 +432,7 @@ class mirrored_slots {
       return value < least || value > most;
     };
     const auto bad = [](const char* what, std::uint64_t value) {
-      return error{"a table with " + std::to_string(value) + " " + what + " is not possible"};
+      return failure{"a table with " + std::to_string(value) + " " + what + " is not possible"};
     };
     if (outside(shape_.k, least_acf_tables, most_acf_tables)) return bad("places of a key", shape_.k);
     if (outside(shape_.b, 1, most_acf_slots)) return bad("slots in a bin", shape_.b);
@@ -444,7 +444,7 @@ class mirrored_slots {
     const auto wanted = places ? checked_multiply(*places, shape_.b) : places;
     if (!wanted || *wanted == 0 || *wanted != values_.size() || mirror_.size() != values_.size() ||
         values_.width() != shape_.fingerprint + shape_.selector) {
-      return error{"its slots, its mirror and its shape do not have the same size"};
+      return failure{"its slots, its mirror and its shape do not have the same size"};
     }
     return {};
   }
@@ -461,4 +461,4 @@ class mirrored_slots {
   distance_hints labels_;  // if searches are guided
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

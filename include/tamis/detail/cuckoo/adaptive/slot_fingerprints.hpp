@@ -17,7 +17,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/math/acf.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The lower or the upper half of a word.
 TAMIS_INLINE constexpr std::uint64_t half_of(std::uint64_t word, unsigned half) {
@@ -47,4 +47,4 @@ struct slot_fingerprints {
   friend bool operator==(const slot_fingerprints&, const slot_fingerprints&) = default;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

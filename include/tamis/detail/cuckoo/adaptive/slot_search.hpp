@@ -13,7 +13,7 @@
 
 #include "tamis/detail/bits/word.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 struct slot_at {
   std::uint64_t place;
@@ -100,4 +100,4 @@ class slot_search {
   std::array<node, most_visits> nodes_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

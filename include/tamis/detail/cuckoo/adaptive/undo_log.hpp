@@ -9,7 +9,7 @@
 
 #include "tamis/digest.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 class undo_log {
  public:
@@ -38,4 +38,4 @@ class undo_log {
   std::vector<entry> more_;
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -15,7 +15,7 @@
 
 #include "tamis/detail/base/compiler.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr unsigned coded_symbols = 64;
 inline constexpr std::uint64_t code_range = std::uint64_t{1} << 56;
@@ -93,4 +93,4 @@ class leading_zeros {
   std::array<std::uint64_t, coded_symbols> bounds_{};
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

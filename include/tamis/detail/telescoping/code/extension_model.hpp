@@ -13,7 +13,7 @@
 
 #include "tamis/detail/telescoping/code/arithmetic_coder.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 struct extension_model {
   static constexpr unsigned longest = 24;  // bits: 2 · 24 + 3 are nearly a whole code
@@ -59,4 +59,4 @@ struct extension_model {
   }
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

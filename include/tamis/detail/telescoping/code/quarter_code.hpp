@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-namespace tamis {
+namespace tamis::detail {
 
 inline constexpr unsigned quarter_symbols = 16;
 inline constexpr unsigned quarter_bits = 14;
@@ -22,4 +22,4 @@ std::span<const std::uint32_t, 1 << quarter_bits> quarter_codes();
 // The code of these symbols, or none if they are not in the table.
 std::optional<std::uint64_t> encode_quarter(std::span<const std::uint8_t, quarter_symbols> symbols);
 
-}  // namespace tamis
+}  // namespace tamis::detail

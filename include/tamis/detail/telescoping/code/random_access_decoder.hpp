@@ -26,7 +26,7 @@
 
 #include "tamis/detail/telescoping/code/arithmetic_coder.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // What runs of zeros leave of the range, if a zero has probability p.
 class zero_runs {
@@ -190,4 +190,4 @@ class extension_decoder {
   std::array<length, longest + 1> lengths_{};
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -6,7 +6,7 @@
 
 #include "tamis/detail/telescoping/code/arithmetic_coder.hpp"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Appendix C.2: tuned for a rate of 1/256 and 0.875 bits a slot. Every probability is a sum of few powers of two. Letters 0
 // to 6.
@@ -120,4 +120,4 @@ class general_selector_model {
   unsigned y_;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail

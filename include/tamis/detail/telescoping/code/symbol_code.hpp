@@ -16,7 +16,7 @@
 #include "tamis/detail/telescoping/code/random_access_decoder.hpp"
 #include "tamis/detail/telescoping/code/selector_model.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // Letters of one group in 56 / groups bits of the block's code.
 constexpr std::uint64_t group_code(std::uint64_t block_code, unsigned groups, unsigned group) {
@@ -105,9 +105,9 @@ class selector_code {
     std::fill_n(symbols.begin(), zeros, symbol{0});
     const std::uint64_t range = zeros_.range_after(static_cast<unsigned>(zeros));
     if (tuned_) {
-      tamis::decode(tuned_selector_model(), code, symbols.subspan(zeros), range);
+      tamis::detail::decode(tuned_selector_model(), code, symbols.subspan(zeros), range);
     } else {
-      tamis::decode(general_, code, symbols.subspan(zeros), range);
+      tamis::detail::decode(general_, code, symbols.subspan(zeros), range);
     }
   }
 
@@ -212,7 +212,7 @@ class extension_code {
     const auto zeros = std::min<std::size_t>(leading_zero_symbols(code), symbols.size());
     std::fill_n(symbols.begin(), zeros, symbol{0});
     const std::uint64_t range = leading_zero_symbols.range_after(static_cast<unsigned>(zeros));
-    tamis::decode(extension_model(), code, symbols.subspan(zeros), range);
+    tamis::detail::decode(extension_model(), code, symbols.subspan(zeros), range);
   }
   TAMIS_INLINE static symbol symbol_at(std::uint64_t code, unsigned i) {
     if (!is_list(code)) return symbol_of_number(code, i);
@@ -276,4 +276,4 @@ class extension_code {
   static constexpr leading_zeros leading_zero_symbols{extension_model()};
 };
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL
