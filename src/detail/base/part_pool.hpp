@@ -4,8 +4,8 @@
 // used again for others of their size; a region without parts is given back.
 //
 // The system takes long to find a huge page (0.1 to 0.3 ms, in a virtual machine 5 to 10), and nothing can divide that. Who
-// must not wait therefore takes parts only of regions that have been found: a thread that lives for one region finds the next
-// one when half of the last is used. Where it comes too late, the part stands on small pages.
+// must not wait therefore takes parts only of regions that have been found; others stand on small pages. If asked to look
+// ahead, a thread that lives for one region finds the next one when half of the last is used.
 
 #include <sys/mman.h>
 
@@ -75,7 +75,7 @@ class part_pool {
   // Nothing while all parts together are small: then the allocator's own pages do as well, and a region would waste memory.
   void* allocate(std::uint64_t bytes, bool may_wait) {
     const std::lock_guard lock(mutex_);
-    if (!may_wait) look_ahead();
+    if (!may_wait) find_next();
     if (in_use_ + bytes < pool_from_bytes) return nullptr;
     void* part = take_free(bytes);
     if (part == nullptr) part = may_wait ? take_fresh(bytes) : take_found(bytes);
@@ -113,9 +113,9 @@ class part_pool {
     const std::lock_guard lock(mutex_);
     spare_.push_back(region);
   }
-  void allow_thread(bool allowed) {
+  void look_ahead(bool asked) {
     const std::lock_guard lock(mutex_);
-    may_look_ahead_ = allowed;
+    looks_ahead_ = asked;
   }
 
   // Around fork: the child, in which no other thread lives on, must not find the pool locked or half changed by one.
@@ -193,8 +193,8 @@ class part_pool {
   }
 
   // Has the next region found if it will soon be needed. The thread takes no signals, and ends with the region in spare_.
-  void look_ahead() {
-    if (!may_look_ahead_ || is_looking_ || !spare_.empty()) return;
+  void find_next() {
+    if (!looks_ahead_ || is_looking_ || !spare_.empty()) return;
     if (in_use_ < pool_from_bytes / 2 || found_.has(region_bytes / 2)) return;
     sigset_t all;
     sigset_t before;
@@ -220,7 +220,7 @@ class part_pool {
   std::mutex mutex_;
   std::atomic<std::uintptr_t> last_mapped_ = 0;
   std::uint64_t in_use_ = 0;
-  bool may_look_ahead_ = true;
+  bool looks_ahead_ = false;
   bool is_looking_ = false;
   source fresh_;                                      // huge pages that may still have to be found
   source found_;                                      // those that have been

@@ -163,6 +163,7 @@ TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
 #endif
   const auto faults = [] { return page_faults(RUSAGE_THREAD); };
   constexpr std::uint64_t part = 20'000;  // five small pages
+  prepare_ahead(true);
   const no_waiting here;
   std::vector<zeroed_array<std::uint8_t>> parts;
   parts.reserve(100'000);
@@ -175,6 +176,7 @@ TEST(zeroed_array, who_must_not_wait_soon_finds_memory_prepared) {
     without_faults = faults() == before ? without_faults + 1 : 0;
     if (taken > 300) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // 6 MB
   }
+  prepare_ahead(false);
   EXPECT_EQ(without_faults, 20u);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto mark = static_cast<std::uint8_t>(i);
@@ -187,18 +189,19 @@ std::ptrdiff_t threads_of_process() {
   return std::distance(begin(tasks), end(tasks));
 }
 
-TEST(zeroed_array, no_thread_is_started_where_it_is_forbidden) {
-  allow_memory_thread(false);
+std::ptrdiff_t most_threads_while_making_parts() {
   const no_waiting here;
-  const std::ptrdiff_t before = threads_of_process();  // one that was begun may still end
   std::vector<zeroed_array<std::uint8_t>> parts;
   std::ptrdiff_t most = 0;
   for (unsigned taken = 0; taken < 1000; ++taken) {
     parts.push_back(zeroed_array<std::uint8_t>::make(20'000).value());
     most = std::max(most, threads_of_process());
   }
-  allow_memory_thread(true);
-  EXPECT_LE(most, before);
+  return most;
+}
+TEST(zeroed_array, no_thread_is_started_unless_asked_for) {
+  const std::ptrdiff_t before = threads_of_process();  // one that was begun may still end
+  EXPECT_LE(most_threads_while_making_parts(), before);
 }
 
 // A child process must not find the pool locked by a thread that it does not have.
@@ -206,6 +209,7 @@ TEST(zeroed_array, a_forked_process_can_make_parts) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer does not support it";
 #endif
+  prepare_ahead(true);
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
@@ -234,10 +238,12 @@ TEST(zeroed_array, a_forked_process_can_make_parts) {
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
+  prepare_ahead(false);
   EXPECT_EQ(ended_well, children);
 }
 
 TEST(zeroed_array, parts_without_waiting_are_made_by_many_threads) {
+  prepare_ahead(true);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   for (std::uint8_t t = 1; t <= 4; ++t) {
@@ -257,6 +263,7 @@ TEST(zeroed_array, parts_without_waiting_are_made_by_many_threads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  prepare_ahead(false);
   EXPECT_EQ(wrong, 0);
 }
 
