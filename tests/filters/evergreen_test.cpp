@@ -322,7 +322,7 @@ TEST(evergreen, flat_growth_keeps_memory_in_proportion) {
 
 // Is a file accepted whose one segment has so many cells and slots behind them, and one entry that counts so much?
 ::testing::AssertionResult is_loaded(unsigned cell_bits, std::uint64_t spare, std::uint64_t keys = 0, std::uint64_t count = 0) {
-  std::vector<prefix_segment> roots;
+  table_list<prefix_segment> roots;
   roots.push_back(prefix_segment::make({0, cell_bits, 8}, spare).value());
   if (count != 0) {
     EXPECT_TRUE(roots[0].add(1, prefix_entry::of(0, 8, count)));

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/chain.hpp"
 #include "tamis/filters/quotient.hpp"
@@ -84,13 +84,14 @@ class quotient_chain {
     return rate.value();
   }
   memory_bits bits() const {
-    memory_bits sum;
+    // The fields of the first filter are not counted, as nowhere else, but those of the others are.
+    memory_bits sum{8 * (links_.capacity() - 1) * sizeof(quotient)};
     for (const quotient& link : links_) sum.fast += link.bits().fast;
     return sum;
   }
 
   // The filters, from the first one to the youngest.
-  const std::vector<quotient>& links() const { return links_; }
+  const detail::table_list<quotient>& links() const { return links_; }
 
   TAMIS_INLINE void prefetch(digest d) const {
     for (const quotient& link : links_) link.prefetch(d);
@@ -195,7 +196,7 @@ class quotient_chain {
   std::uint32_t threshold_ = 0;    // alpha in per cent
   bool doubles_ = false;
   bool decreasing_ = false;
-  std::vector<quotient> links_;
+  detail::table_list<quotient> links_;
 };
 
 // Linear chaining (InfiniFilter paper, section 3): every further filter has the size and the rate of the first one. N times the

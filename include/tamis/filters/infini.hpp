@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/bits/bitmap.hpp"
 #include "tamis/detail/growing/insert_queue.hpp"
 #include "tamis/detail/growing/variable_length_table.hpp"
@@ -169,8 +170,8 @@ class infini {
   }
   memory_bits bits() const {
     std::uint64_t all = active_.bits();
-    for (const older_table& t : older_) all += t.table.bits() + 8 * sizeof t;
-    return {all + hints_.bits()};
+    for (const older_table& t : older_) all += t.table.bits();
+    return {all + hints_.bits() + 8 * older_.capacity() * sizeof(older_table)};
   }
   option_list settings() const;
 
@@ -323,7 +324,7 @@ class infini {
   kind kind_ = kind::chained;
   std::uint32_t level_ = 0;  // places = first_ << level_
   detail::variable_length_table active_ = detail::stored_access::blank<detail::variable_length_table>();
-  std::vector<older_table> older_;  // the secondary, then the chain from young to old
+  detail::table_list<older_table> older_;  // the secondary, then the chain from young to old
   // From the tables and the threshold.
   older_hints hints_;
   std::uint64_t limit_ = 1;       // entries at which the active table doubles

@@ -192,8 +192,8 @@ class adapt_group {
     for (std::size_t i = 0; i < items_.size(); ++i) items_[i].owner = pairing.owner[i];
     agrees_ = pairing.keys_left == 0;
   }
-  std::vector<covering_prefix> coverings_after() const {
-    std::vector<covering_prefix> after = other_coverings_;
+  table_list<covering_prefix> coverings_after() const {
+    table_list<covering_prefix> after = other_coverings_;
     for (const item& i : items_) {
       if (i.shift == 0) continue;
       const auto equal = [&](const covering_prefix& e) { return e.shift == i.shift && e.index == i.cell; };
@@ -211,7 +211,7 @@ class adapt_group {
   std::uint64_t at_;
   short_list<std::uint64_t, 4> cells_;  // in order
   short_list<item, 24> items_;
-  std::vector<covering_prefix> other_coverings_;
+  table_list<covering_prefix> other_coverings_;
   bool has_coverings_ = false;
   bool agrees_ = false;
 };

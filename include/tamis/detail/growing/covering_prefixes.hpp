@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 
@@ -35,9 +35,9 @@ struct covering_prefix {
 
 class covering_prefixes {
  public:
-  const std::vector<covering_prefix>& list() const { return list_; }
+  const table_list<covering_prefix>& list() const { return list_; }
   bool empty() const { return list_.empty(); }
-  std::uint64_t bytes() const { return list_.size() * sizeof(covering_prefix) + marks_.bytes(); }
+  std::uint64_t bytes() const { return list_.capacity() * sizeof(covering_prefix) + marks_.bytes(); }
 
   // The pairs of cells that coverings cover; none where there never was one. They move with the segment's other memory.
   const std::uint32_t* marks() const { return marks_.data(); }
@@ -84,7 +84,7 @@ class covering_prefixes {
       at->count = saturating_add(at->count, e.count);
     }
   }
-  void assign(std::vector<covering_prefix> list, unsigned cell_bits) {
+  void assign(table_list<covering_prefix> list, unsigned cell_bits) {
     list_ = std::move(list);
     mark_all(cell_bits);
   }
@@ -156,7 +156,7 @@ class covering_prefixes {
     return all;
   }
 
-  std::vector<covering_prefix> list_;
+  table_list<covering_prefix> list_;
   zeroed_array<std::uint32_t> marks_;  // in the same huge pages as the segment's table
 };
 

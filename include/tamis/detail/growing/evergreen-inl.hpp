@@ -57,9 +57,9 @@ inline result<evergreen> evergreen::create(const filter_params& params) {
   if (!bytes) return failure{"a table for " + std::to_string(params.capacity) + " keys cannot be addressed"};
   constexpr std::uint64_t large = std::uint64_t{1} << 28;
   if (*bytes > large) {
-    TAMIS_CHECK(detail::zeroed_array<std::uint8_t>::make(*bytes));
+    TAMIS_CHECK(detail::check_table_bytes(*bytes));
   }
-  std::vector<detail::prefix_segment> roots;
+  detail::table_list<detail::prefix_segment> roots;
   roots.reserve(shape.roots);
   for (std::uint64_t i = 0; i < shape.roots; ++i) {
     TAMIS_TRY(detail::prefix_segment root,

@@ -69,7 +69,7 @@ class alignas(cache_line_bytes) prefix_segment {
   std::uint64_t spare() const { return table_.slots() - table_.quotients(); }
   std::uint64_t bits() const { return table_.bits() + 8 * (sizeof *this + coverings_.bytes()); }
   const prefix_table& table() const { return table_; }
-  const std::vector<covering_prefix>& coverings() const { return coverings_.list(); }
+  const table_list<covering_prefix>& coverings() const { return coverings_.list(); }
   // `Width`, here and below, may say how wide the table's slots are: common_width or plain_width, for F = 8.
   template <unsigned Width = 0>
   TAMIS_INLINE entry_code code() const {
@@ -257,7 +257,7 @@ class alignas(cache_line_bytes) prefix_segment {
     for (const prefix_entry& e : entries) code().append(e, slots);
     return slots;
   }
-  void set_coverings(std::vector<covering_prefix> list) { coverings_.assign(std::move(list), cell_bits_); }
+  void set_coverings(table_list<covering_prefix> list) { coverings_.assign(std::move(list), cell_bits_); }
 
   // Puts equal entries together, and the entries in the order of their streams.
   static void fold(entry_list& all) {

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/growing/nine_bit_lookup.hpp"
 #include "tamis/detail/growing/uniform_segments.hpp"
 
@@ -39,8 +39,10 @@ class segment_directory {
     set_even(other.even_);
     raise_way(other.way_);
     owned_.reserve(other.owned_.size());
+    places_.reserve(other.places_.size());
+    if (way_ == lookup_way::plain) plain_.reserve(other.places_.size());
     other.for_each([this, &other](std::uint64_t at, const prefix_segment& segment) {
-      owned_.push_back(std::make_unique<prefix_segment>(segment));
+      owned_.push_back(make_table_ptr(prefix_segment(segment)));
       append(other.places_of(at), *owned_.back());
     });
   }
@@ -51,13 +53,14 @@ class segment_directory {
   ~segment_directory() = default;
 
   // One segment per root.
-  static segment_directory of_roots(std::vector<prefix_segment> segments) {
+  static segment_directory of_roots(table_list<prefix_segment> segments) {
     segment_directory made;
     made.set_roots(segments.size());
     made.owned_.reserve(segments.size());
     made.places_.reserve(segments.size());
+    made.plain_.reserve(segments.size());
     for (prefix_segment& segment : segments) {
-      made.owned_.push_back(std::make_unique<prefix_segment>(std::move(segment)));
+      made.owned_.push_back(make_table_ptr(std::move(segment)));
       made.append(1, *made.owned_.back());
     }
     return made;
@@ -68,7 +71,7 @@ class segment_directory {
   std::uint64_t segments() const { return owned_.size(); }
   std::uint64_t size() const { return places_.size(); }
   std::uint64_t bits() const {
-    return 8 * (places_.size() * sizeof(segment_view) + owned_.size() * sizeof(void*)) + plain_.bits();
+    return 8 * (places_.capacity() * sizeof(segment_view) + owned_.capacity() * sizeof owned_[0]) + plain_.bits();
   }
 
   // A fine place is the root and then so many bits of the stream: as many as there is room for below 2^63.
@@ -114,7 +117,7 @@ class segment_directory {
   }
 
   void split(std::uint64_t at, std::pair<prefix_segment, prefix_segment> halves) {
-    auto upper = std::make_unique<prefix_segment>(std::move(halves.second));
+    auto upper = make_table_ptr(std::move(halves.second));
     if (places_[at].segment->depth() == depth_) {
       double_places();
       at *= 2;
@@ -153,6 +156,8 @@ class segment_directory {
       others_ /= 2;  // every segment has twice as many places as it needs
       set_depth(depth_ - 1);
     }
+    places_.shrink_to_fit();
+    owned_.shrink_to_fit();
   }
 
   friend bool operator==(const segment_directory& a, const segment_directory& b) {
@@ -173,7 +178,7 @@ class segment_directory {
     } else {
       self.owned_.clear();
       for (; segments != 0 && archive.ok(); --segments) {
-        self.owned_.push_back(std::make_unique<prefix_segment>(stored_access::blank<prefix_segment>()));
+        self.owned_.push_back(make_table_ptr(stored_access::blank<prefix_segment>()));
         archive(*self.owned_.back());
       }
       if (archive.ok() && !self.place_all()) archive.fail("the segments do not cover the streams of all keys exactly");
@@ -242,7 +247,7 @@ class segment_directory {
   }
 
   void double_places() {
-    std::vector<segment_view> more;
+    table_list<segment_view> more;
     more.reserve(2 * places_.size());
     for (const segment_view& view : places_) more.insert(more.end(), 2, view);
     places_.swap(more);
@@ -263,6 +268,7 @@ class segment_directory {
     if (roots_ == 0 || roots_ > owned_.size() || roots_ > most_places >> depth_) return false;
     // A tree of depth D has more than D segments, so that its directory is not much larger than what was read.
     if (roots_ << depth_ > owned_.size() << most_extra_depth) return false;
+    places_.reserve(roots_ << depth_);
     for (const auto& segment : owned_) {
       const std::uint64_t places = std::uint64_t{1} << (depth_ - segment->depth());
       if (segment->place_bits() >= fine_bits() || places_.size() % places != 0 || places_.size() + places > roots_ << depth_)
@@ -303,8 +309,8 @@ class segment_directory {
   unsigned fine_bits_ = 63;
   std::uint64_t fine_places_ = 0;  // all of them
   unsigned at_shift_ = 63;         // bits of a fine place behind the directory's
-  std::vector<std::unique_ptr<prefix_segment>> owned_;
-  std::vector<segment_view> places_;
+  table_list<table_ptr<prefix_segment>> owned_;
+  table_list<segment_view> places_;
   uniform_segments plain_;    // empty unless that is the way
   std::uint64_t others_ = 0;  // places of segments without whole slots of nine bits
   bool even_ = true;          // see set_even()

@@ -20,7 +20,7 @@ class segment_trie {
   static constexpr unsigned least_segment_bits = 6;
 
   segment_trie() = default;
-  segment_trie(stream_places places, unsigned segment_bits, std::vector<prefix_segment> roots)
+  segment_trie(stream_places places, unsigned segment_bits, table_list<prefix_segment> roots)
       : places_(places), segment_bits_(segment_bits), segments_(segment_directory::of_roots(std::move(roots))) {
     segments_.set_even(!places.is_flat());
   }
@@ -146,7 +146,7 @@ class segment_trie {
   // Calls visit(prefix, count) for every entry of a segment, in the order of the streams; shorter ones come first.
   template <class Visit>
   void for_each_in(std::uint64_t at, Visit visit) const {
-    std::vector<covering_prefix> coverings = segments_[at].coverings();
+    table_list<covering_prefix> coverings = segments_[at].coverings();
     const auto earlier = [](const covering_prefix& a, const covering_prefix& b) {
       const std::uint64_t first_a = a.index << a.shift;
       const std::uint64_t first_b = b.index << b.shift;

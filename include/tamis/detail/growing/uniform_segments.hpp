@@ -10,8 +10,8 @@
 //                └────── block of all ───────┘
 
 #include <cstdint>
-#include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/growing/segment_view.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -30,10 +30,11 @@ class uniform_segments {
     columns_.push_back(columns_of(size(), view));
   }
   void assign(std::uint64_t at, const segment_view& view) { columns_[at] = columns_of(at, view); }
-  void clear() noexcept { std::vector<columns>().swap(columns_); }
+  void reserve(std::uint64_t segments) { columns_.reserve(segments); }
+  void clear() noexcept { table_list<columns>().swap(columns_); }
   std::uint64_t size() const { return columns_.size(); }
   bool has(std::uint64_t at, const segment_view& view) const { return at < size() && columns_[at] == columns_of(at, view); }
-  std::uint64_t bits() const { return columns_.size() * sizeof(columns) * 8; }
+  std::uint64_t bits() const { return columns_.capacity() * sizeof(columns) * 8; }
   // Have slots bits beside the byte that is compared?
   TAMIS_INLINE bool has_rests() const { return width_ > 9; }
 
@@ -95,7 +96,7 @@ class uniform_segments {
   }
   TAMIS_INLINE std::uint64_t in_block(const probe& p) const { return p.place >> cell_shift_ & 63; }
 
-  std::vector<columns> columns_;  // at every place of the directory
+  table_list<columns> columns_;   // at every place of the directory
   std::uint64_t last_block_ = 0;  // of a segment
   std::uint8_t cell_shift_ = 0;   // as in a view
   std::uint8_t byte_shift_ = 0;

@@ -81,8 +81,8 @@ class writer {
     put(array.size());
     bytes(std::as_bytes(array.span()));
   }
-  template <class T>
-  void put(const std::vector<T>& values) {
+  template <class T, class Allocator>
+  void put(const std::vector<T, Allocator>& values) {
     put(std::uint64_t{values.size()});
     for (const T& value : values) put(value);
   }
@@ -144,8 +144,8 @@ class reader {
     array = *std::move(made);
     bytes(std::as_writable_bytes(array.span()));
   }
-  template <class T>
-  void get(std::vector<T>& values) {
+  template <class T, class Allocator>
+  void get(std::vector<T, Allocator>& values) {
     values.clear();
     for (std::uint64_t left = length(1); left != 0 && ok(); --left) {  // every element takes at least a byte
       values.push_back(stored_access::blank<T>());

@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/telescoping/adapt.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -37,7 +37,7 @@ class merging_slots : protected adapting_slots<Scheme> {
     both.scheme_ = scheme_;
     both.resets_ = resets_ + other.resets_;
     TAMIS_TRY(both.table_, base::table::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
-    std::vector<symbol> symbols(both.table_.slots());
+    table_list<symbol> symbols(both.table_.slots());
     if (!both.copy_slots(*this, other, symbols)) return failure{"the two filters together do not fit into one of their size"};
     TAMIS_CHECK(both.write_symbols(symbols, stored));
     *this = std::move(both);
@@ -45,7 +45,7 @@ class merging_slots : protected adapting_slots<Scheme> {
   }
 
  private:
-  bool copy_slots(const merging_slots& a, const merging_slots& b, std::vector<symbol>& symbols) {
+  bool copy_slots(const merging_slots& a, const merging_slots& b, table_list<symbol>& symbols) {
     symbol_reader symbol_in_a(a);
     symbol_reader symbol_in_b(b);
     std::uint64_t end = 0;
@@ -65,7 +65,7 @@ class merging_slots : protected adapting_slots<Scheme> {
     });
   }
 
-  status write_symbols(std::vector<symbol>& symbols, const remote_ref* stored) {
+  status write_symbols(table_list<symbol>& symbols, const remote_ref* stored) {
     if constexpr (!coded) {
       for (std::uint64_t slot = 0; slot < table_.slots(); ++slot) table_.set_label(slot, symbols[slot]);
     } else {
@@ -87,7 +87,7 @@ class merging_slots : protected adapting_slots<Scheme> {
   }
 
   // Sets the symbols of one group to 0.
-  status reset(slot_range group, std::vector<symbol>& symbols, const remote_ref* stored) {
+  status reset(slot_range group, table_list<symbol>& symbols, const remote_ref* stored) {
     if constexpr (Scheme::value_depends_on_symbol) {
       if (stored == nullptr) {
         return failure{"the selectors of both filters do not fit the code of block " +
