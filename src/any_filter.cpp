@@ -36,8 +36,12 @@ result<any_filter> any_filter::create(std::string_view id, const filter_params& 
 
 result<any_filter> any_filter::create(const registry& known, std::string_view id, const filter_params& params, hasher hash) {
   TAMIS_TRY(const registry_entry* entry, known.find(id));
-  TAMIS_TRY(std::unique_ptr<any_model> model, entry->create(params));
-  return any_filter(std::move(model), hash);
+  try {
+    TAMIS_TRY(std::unique_ptr<any_model> model, entry->create(params));
+    return any_filter(std::move(model), hash);
+  } catch (const memory_refused& refused) {
+    return failure{refused.what()};
+  }
 }
 
 insert_result any_model::insert(digest d) {
@@ -96,6 +100,7 @@ result<any_filter> load(byte_source& source, const load_options& options) {
   const registry& known = options.known != nullptr ? *options.known : registry::builtin();
   std::unique_ptr<any_model> model;
   hasher hash;
+  const memory_scope from(options.memory);
   TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
     TAMIS_TRY(const registry_entry* entry, known.find(header.kind));
     if (header.kind_version != entry->info->version) {
@@ -103,7 +108,11 @@ result<any_filter> load(byte_source& source, const load_options& options) {
                      ", this tamis reads version " + std::to_string(entry->info->version)};
     }
     TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
-    TAMIS_TRY(model, entry->load(in));
+    try {
+      TAMIS_TRY(model, entry->load(in));
+    } catch (const memory_refused& refused) {
+      return failure{refused.what()};
+    }
     return {};
   }));
   return any_filter(std::move(model), hash);

@@ -57,6 +57,9 @@ status check_params(const filter_info& info, const filter_params& params) {
   if (params.bits_per_key && !(*params.bits_per_key > 0.0 && *params.bits_per_key <= 4096.0)) {
     return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096"};
   }
+  if (params.memory != nullptr && params.memory != &current_memory()) {
+    return failure{"memory: a filter of a static type takes it from a memory_scope around all that changes it"};
+  }
   return check_options(info, params);
 }
 

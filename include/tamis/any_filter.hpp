@@ -142,7 +142,8 @@ class any_filter {
 // the stored seed is used. Messages begin with the path where there is one.
 struct load_options {
   std::optional<hasher> hash = std::nullopt;
-  const registry* known = nullptr;  // nullptr: the registry that tamis comes with
+  const registry* known = nullptr;    // nullptr: the registry that tamis comes with
+  memory_resource* memory = nullptr;  // of the filter's tables, as in filter_params
 };
 result<any_filter> load(byte_source& source, const load_options& options = {});
 result<any_filter> load_file(const std::string& path, const load_options& options = {});

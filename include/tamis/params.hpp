@@ -10,18 +10,21 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/memory.hpp"
 #include "tamis/result.hpp"
 
 namespace tamis {
 
 using option_list = std::vector<std::pair<std::string, std::string>>;
 
-// Size and quality of a new filter: exactly one of `fpr` and `bits_per_key` is given.
+// Size and quality of a new filter: exactly one of `fpr` and `bits_per_key` is given. `memory` is where an any_filter gets its
+// tables from for as long as it lives; nullptr: the resource in force (memory.hpp). It is no part of what is saved.
 struct filter_params {
   std::uint64_t capacity = 0;
   std::optional<double> fpr = std::nullopt;
   std::optional<double> bits_per_key = std::nullopt;
   option_list options = {};
+  memory_resource* memory = nullptr;
 };
 
 struct option_info {
@@ -51,7 +54,7 @@ struct memory_bits {
 inline constexpr std::uint64_t largest_capacity = std::uint64_t{1} << 48;
 
 // Capacity, rate and bits per key are in range, exactly one of the last two is given, and every option is one that `info`
-// lists.
+// lists. A memory that is given is in force: for a filter of a static type the caller opens its memory_scope.
 status check_params(const filter_info& info, const filter_params& params);
 
 // Reads options of checked parameters; each error names the option, the value and what is allowed.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tamis/digest.hpp"
+#include "tamis/memory.hpp"
 
 namespace tamis {
 
@@ -39,7 +40,8 @@ bool holds(const remote auto& stored, digest d) {
   return found;
 }
 
-// A remote with its type erased: what any_filter passes on. Refers to the remote, does not own it.
+// A remote with its type erased: what any_filter passes on. Refers to the remote, does not own it. What the remote makes when
+// it is asked comes from the memory that was in force when this was made, not from that of the filter that asks.
 class remote_ref {
  public:
   template <remote R>
@@ -52,12 +54,14 @@ class remote_ref {
   template <class Visit>
   void for_each_in(digest_range range, Visit&& visit) const {
     const auto asks = [&visit](digest d) { return wants_more_after(visit, d); };
+    const memory_scope outside(outside_);
     scan_(object_, range, std::ref(asks));
   }
 
  private:
   const void* object_;
   void (*scan_)(const void*, digest_range, const std::function<bool(digest)>&);
+  memory_resource* outside_ = memory_scope::in_force();
 };
 
 }  // namespace tamis

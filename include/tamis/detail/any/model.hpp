@@ -14,14 +14,19 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 template <filter_type F>
 class model final : public any_model {
  public:
+  // All its tables come from the memory in force now, also those that it needs later.
   explicit model(F f) : filter_(std::move(f)) {}
 
   const filter_info& info() const override { return F::info; }
   capabilities can() const override { return capabilities_of<F>(); }
 
-  insert_result insert(digest d) override { return filter_.insert(d); }
+  insert_result insert(digest d) override {
+    const memory_scope from(memory_);
+    return filter_.insert(d);
+  }
   bool may_contain(digest d) const override { return filter_.may_contain(d); }
   std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
+    const memory_scope from(memory_);
     return tamis::insert_many(filter_, digests, out);
   }
   void may_contain_many(std::span<const digest> digests, std::span<bool> out) const override {
@@ -29,18 +34,29 @@ class model final : public any_model {
   }
   std::uint64_t keys() const override { return filter_.keys(); }
   std::uint64_t capacity() const override { return filter_.capacity(); }
-  double expected_fpr() const override { return filter_.expected_fpr(); }
+  double expected_fpr() const override {
+    const memory_scope from(memory_);  // some work on a copy, here and in save
+    return filter_.expected_fpr();
+  }
   memory_bits bits() const override { return filter_.bits(); }
   option_list settings() const override { return filter_.settings(); }
-  std::unique_ptr<any_model> clone() const override { return std::make_unique<model>(filter_); }
-  void save(writer& out) const override { out(filter_); }
+  std::unique_ptr<any_model> clone() const override {
+    const memory_scope from(memory_);
+    return std::make_unique<model>(filter_);
+  }
+  void save(writer& out) const override {
+    const memory_scope from(memory_);
+    out(filter_);
+  }
 
   insert_result insert(digest d, [[maybe_unused]] const remote_ref& stored) override {
+    const memory_scope from(memory_);
     if constexpr (insertable_with_remote<F>) return filter_.insert(d, stored);
     return filter_.insert(d);
   }
 
   erase_result erase([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
+    const memory_scope from(memory_);
     if constexpr (erasable_with_remote<F>) {
       return filter_.erase(d, stored);
     } else if constexpr (erasable<F>) {
@@ -49,10 +65,12 @@ class model final : public any_model {
     return unable(erase_result::absent);
   }
   erase_result erase([[maybe_unused]] digest d) override {
+    const memory_scope from(memory_);
     if constexpr (erasable<F>) return filter_.erase(d);
     return unable(erase_result::absent);
   }
   std::size_t erase_many([[maybe_unused]] std::span<const digest> digests, [[maybe_unused]] std::span<bool> out) override {
+    const memory_scope from(memory_);
     if constexpr (erasable<F>) return tamis::erase_many(filter_, digests, out);
     return unable<std::size_t>(0);
   }
@@ -61,6 +79,7 @@ class model final : public any_model {
     return unable<std::uint64_t>(0);
   }
   adapt_result adapt([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
+    const memory_scope from(memory_);
     if constexpr (adaptive_with_remote<F>) {
       return filter_.adapt(d, stored);
     } else if constexpr (adaptive_alone<F>) {
@@ -69,22 +88,26 @@ class model final : public any_model {
     return unable(adapt_result::unfixable);
   }
   status expand() override {
+    const memory_scope from(memory_);
     if constexpr (expandable<F>) return filter_.expand();
     return unable<status>(failure{std::string(F::info.id) + " cannot expand"});
   }
   status merge(const any_model& other) override {
+    const memory_scope from(memory_);
     if constexpr (mergeable<F>) {
       return with_same(other, [this](const F& f) { return filter_.merge(f); });
     }
     return failure{std::string(F::info.id) + " filters cannot be merged"};
   }
   status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
+    const memory_scope from(memory_);
     if constexpr (mergeable_with_remote<F>) {
       return with_same(other, [&](const F& f) { return filter_.merge(f, stored); });
     }
     return merge(other);
   }
   void rejuvenate_many([[maybe_unused]] std::span<const digest> digests) override {
+    const memory_scope from(memory_);
     if constexpr (rejuvenating<F>) {
       tamis::rejuvenate_many(filter_, digests);
     } else {
@@ -107,6 +130,7 @@ class model final : public any_model {
   }
 
   F filter_;
+  memory_resource* memory_ = &current_memory();
 };
 
 // The registry's view of a filter type.
@@ -116,6 +140,7 @@ registry_entry entry_of() {
   using made = result<std::unique_ptr<any_model>>;
   return {&F::info, capabilities_of<F>(),
           [](const filter_params& params) -> made {
+            const memory_scope from(params.memory);
             TAMIS_TRY(F filter, F::create(params));
             return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
           },
