@@ -1,147 +1,250 @@
-// Operations that run out of memory half way: whichever allocation fails, nothing is lost, and what failed has changed nothing.
+// Operations that run out of memory half way: whichever allocation fails, nothing is lost, what failed has changed nothing, and
+// no memory leaks. The heap refuses, or a resource that all tables come from.
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <limits>
-#include <new>
+#include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "tamis/any_filter.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tamis/registry.hpp"
+#include "tests/no_memory/heap.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/counting_memory.hpp"
 #include "tests/support/keys.hpp"
-
-namespace {
-
-std::uint64_t allocations_left = std::numeric_limits<std::uint64_t>::max();
-
-void* allocate(std::size_t bytes) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  --allocations_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate(bytes); }
-// Tables.
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  if (allocations_left == 0) return nullptr;
-  --allocations_left;
-  void* memory = nullptr;
-  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tamis::test {
 namespace {
 
-// Calls `attempt` with every number of allocations until there are enough of them. After each that was not enough, `check`.
-template <class Prepare, class Attempt, class Check>
-void with_too_few_allocations(Prepare prepare, Attempt attempt, Check check) {
-  constexpr std::uint64_t most = 400;
-  for (std::uint64_t enough = 0; enough < most; ++enough) {
-    prepare();
-    bool failed = false;
-    allocations_left = enough;
-    try {
-      attempt();
-    } catch (const std::bad_alloc&) {
-      failed = true;
-    }
-    allocations_left = std::numeric_limits<std::uint64_t>::max();
-    check(failed);
-    if (testing::Test::HasFailure()) FAIL() << "with " << enough << " allocations";
-    if (!failed) return;
-  }
-}
+// Who refuses.
+enum class refusal { heap, resource };
 
-struct world {
-  explicit world(const filter_params& params, std::string_view id) : first(any_filter::create(id, params).value()) {
-    for (const digest d : in) {
-      stored.insert(d);
-      EXPECT_EQ(first.insert(d, remote_ref(stored)), insert_result::inserted);
-    }
-    bytes = first.save_bytes();
+class world {
+ public:
+  world(filter_params params, std::string_view id, refusal who) : id_(id), who_(who), params_(std::move(params)) {
+    for (const digest d : in) stored.insert(d);
+    for (const digest d : others) both.insert(d);
+    for (const digest d : in) both.insert(d);
+    bytes = filled(in).save_bytes();
+    other_bytes = filled(others).save_bytes();
+    first = load_bytes(bytes).value();
+    params_.memory = who == refusal::resource ? &memory : nullptr;
   }
-  void start() { f = load_bytes(bytes).value(); }
+
+  any_filter fresh(const byte_vector& from) { return load_bytes(from, {.memory = params_.memory}).value(); }
+
+  // Calls `attempt` with every number of allocations until there are enough of them. `prepare` before each, `check` behind: has
+  // it failed? An attempt answers whether it has succeeded, or throws std::bad_alloc.
+  void with_too_few_allocations(const std::function<void()>& prepare, const std::function<bool()>& attempt,
+                                const std::function<void(bool)>& check) {
+    constexpr std::uint64_t most = 4000;
+    for (std::uint64_t enough = 0; enough < most; ++enough) {
+      prepare();
+      bool failed = false;
+      std::uint64_t& left = who_ == refusal::heap ? heap_left : memory.left;
+      left = enough;
+      try {
+        failed = !attempt();
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+      left = unlimited;
+      check(failed);
+      f.reset();
+      EXPECT_EQ(memory.bytes(), 0u) << "something leaked";
+      if (testing::Test::HasFailure()) FAIL() << "with " << enough << " allocations";
+      if (!failed) return;
+    }
+    FAIL() << most << " allocations are not enough";
+  }
+  // For something that is done with a filter f.
+  void try_with_filter(const std::function<void()>& attempt, const std::function<void(bool)>& check) {
+    with_too_few_allocations([this] { f = fresh(bytes); }, [&] { return attempt(), true; }, check);
+  }
+
   // Everything is as it was, if the operation failed; and every key but those that went away is in, anyway.
   void check(bool failed, std::uint64_t without = 0) const {
     for (std::uint64_t i = failed ? 0 : without; i < in.size(); ++i) EXPECT_TRUE(f->may_contain(in[i])) << "lost key " << i;
     if (failed) {
-      EXPECT_EQ(f->keys(), first.keys());
-      for (const digest d : in) EXPECT_EQ(f->count(d), first.count(d));
+      EXPECT_EQ(f->keys(), first->keys());
+      if (first->can().count) {
+        for (const digest d : in) EXPECT_EQ(f->count(d), first->count(d));
+      }
     }
     const auto again = load_bytes(f->save_bytes());
     EXPECT_TRUE(again.ok()) << again.message();
   }
 
-  std::vector<digest> in = keys(200);
-  memory_remote stored;
-  any_filter first;
-  byte_vector bytes;
-  std::optional<any_filter> f;
-};
-
-class no_memory : public testing::TestWithParam<std::string> {};
-
-void check_all(const filter_params& params, std::string_view id) {
-  world w(params, id);
-  const remote_ref stored(w.stored);
-  for (const digest d : strangers(5)) {
-    with_too_few_allocations([&] { w.start(); }, [&] { w.f->insert(d, stored); }, [&](bool failed) { w.check(failed); });
+  void check_create() {
+    with_too_few_allocations([] {}, [&] { return made(any_filter::create(id_, params_)); }, [](bool) {});
   }
-  if (w.first.can().erase) {
-    with_too_few_allocations([&] { w.start(); }, [&] { w.f->erase(w.in[0], stored); },
-                             [&](bool failed) { w.check(failed, 1); });
+  void check_load() {
+    with_too_few_allocations([] {}, [&] { return made(load_bytes(bytes, {.memory = params_.memory})); }, [](bool) {});
   }
-  if (w.first.can().expand) {
-    with_too_few_allocations([&] { w.start(); }, [&] { (void)w.f->expand(); }, [&](bool failed) { w.check(failed); });
+  void check_save() {
+    byte_vector saved;
+    try_with_filter([&] { saved = f->save_bytes(); },
+                    [&](bool failed) {
+                      check(failed);
+                      if (!failed) {
+                        EXPECT_EQ(saved, f->save_bytes());
+                      }
+                    });
   }
-  if (w.first.can().adapt) {
+  void check_copy() {
+    try_with_filter([&] { const any_filter copy = *f; },  // NOLINT(performance-unnecessary-copy-initialization)
+                    [&](bool) { check(true); });
+  }
+  void check_insert() {
+    for (const digest d : strangers(5)) {
+      try_with_filter([&] { f->insert(d, remote_ref(stored)); }, [&](bool failed) { check(failed); });
+    }
+  }
+  // Until there is no memory, or there are twice as many keys.
+  void check_growth() {
+    const std::vector<digest> more = strangers(200);
+    std::size_t inserted = 0;
+    const auto insert_more = [&] {
+      for (inserted = 0; inserted < more.size(); ++inserted) {
+        if (f->insert(more[inserted]) == insert_result::full) return;
+      }
+    };
+    try_with_filter(insert_more, [&](bool) {
+      for (const digest d : in) EXPECT_TRUE(f->may_contain(d));
+      for (std::size_t i = 0; i < inserted; ++i) EXPECT_TRUE(f->may_contain(more[i]));
+      EXPECT_EQ(f->keys(), first->keys() + inserted);
+    });
+  }
+  void check_erase() {
+    if (!first->can().erase) return;
+    try_with_filter([&] { f->erase(in[0], remote_ref(stored)); }, [&](bool failed) { check(failed, 1); });
+  }
+  void check_expand() {
+    if (!first->can().expand) return;
+    try_with_filter([&] { static_cast<void>(f->expand()); }, [&](bool failed) { check(failed); });
+  }
+  void check_merge() {
+    if (!first->can().merge) return;
+    const any_filter other = load_bytes(other_bytes).value();
+    bool merged = false;
+    try_with_filter([&] { merged = f->merge(other, remote_ref(both)).ok(); },
+                    [&](bool failed) {
+                      if (failed || !merged) return check(true);
+                      for (const digest d : in) EXPECT_TRUE(f->may_contain(d));
+                      for (const digest d : others) EXPECT_TRUE(f->may_contain(d));
+                    });
+  }
+  void check_adapt() {
+    if (!first->can().adapt) return;
     unsigned wrong = 0;
     for (const digest d : strangers(30000)) {
-      if (!w.first.may_contain(d) || ++wrong > 60) continue;
-      with_too_few_allocations([&] { w.start(); }, [&] { w.f->adapt(d, stored); }, [&](bool failed) { w.check(failed); });
+      if (!first->may_contain(d) || ++wrong > 60) continue;
+      try_with_filter([&] { f->adapt(d, remote_ref(stored)); }, [&](bool failed) { check(failed); });
     }
     EXPECT_GT(wrong, 20u);
   }
+
+  std::vector<digest> in = keys(200);
+  std::vector<digest> others = keys(5, 1000);
+  memory_remote stored;
+  memory_remote both;
+  counting_memory memory;
+  byte_vector bytes;
+  byte_vector other_bytes;
+  std::optional<any_filter> first;
+  std::optional<any_filter> f;
+
+ private:
+  any_filter filled(const std::vector<digest>& with) const {
+    any_filter made = any_filter::create(id_, params_).value();
+    for (const digest d : with) EXPECT_EQ(made.insert(d, remote_ref(both)), insert_result::inserted);
+    return made;
+  }
+  // An error may only be that of memory.
+  bool made(result<any_filter> answer) {
+    if (!answer) {
+      EXPECT_TRUE(refused(answer, "of memory were refused"));
+      return false;
+    }
+    f = *std::move(answer);
+    return true;
+  }
+
+  std::string id_;
+  refusal who_;
+  filter_params params_;
+};
+
+void check_all(const filter_params& params, std::string_view id, refusal who) {
+  world w(params, id, who);
+  w.check_create();
+  w.check_load();
+  w.check_save();
+  w.check_copy();
+  w.check_insert();
+  w.check_growth();
+  w.check_erase();
+  w.check_expand();
+  w.check_merge();
+  w.check_adapt();
 }
 
-TEST_P(no_memory, loses_nothing) { check_all({.capacity = 210, .fpr = 0.1, .options = {}}, GetParam()); }
+class no_memory : public testing::TestWithParam<std::tuple<std::string, refusal>> {
+ protected:
+  std::string id() const { return std::get<0>(GetParam()); }
+  refusal who() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(no_memory, loses_nothing) { check_all({.capacity = 210, .fpr = 0.1, .options = {}}, id(), who()); }
+
+class no_memory_where : public testing::TestWithParam<refusal> {};
 
 // So full that a fix moves more keys than a change log holds without memory.
-TEST(no_memory_where_chains_are_long, loses_nothing) {
+TEST_P(no_memory_where, chains_are_long) {
   for (const char* path : {"paper", "shortest", "guided"}) {
-    check_all({.capacity = 200, .fpr = 0.1, .options = {{"path", path}, {"load", "96"}}}, "acf-cuckooing");
+    check_all({.capacity = 200, .fpr = 0.1, .options = {{"path", path}, {"load", "96"}}}, "acf-cuckooing", GetParam());
   }
 }
 
 // Fingerprints so long that segments are plain before they adapt.
-TEST(no_memory_where_segments_are_plain, loses_nothing) {
+TEST_P(no_memory_where, segments_are_plain) {
   for (const char* fingerprint : {"8", "9"}) {
-    check_all({.capacity = 210, .fpr = 0.1, .options = {{"fingerprint", fingerprint}}}, "evergreen");
+    check_all({.capacity = 210, .fpr = 0.1, .options = {{"fingerprint", fingerprint}}}, "evergreen", GetParam());
+  }
+}
+
+// Segments so small that they split.
+TEST_P(no_memory_where, segments_are_small) {
+  for (const char* growth : {"even", "flat"}) {
+    const option_list options = {{"fingerprint", "3"}, {"segment", "64"}, {"growth", growth}};
+    check_all({.capacity = 210, .fpr = 0.1, .options = options}, "evergreen", GetParam());
   }
 }
 
 // So small fingerprints that blocks are reset.
-TEST(no_memory_where_symbols_are_many, loses_nothing) {
-  for (const char* id : {"taf", "utaf", "exaf"}) check_all({.capacity = 210, .fpr = 0.5, .options = {{"remainder", "2"}}}, id);
+TEST_P(no_memory_where, symbols_are_many) {
+  for (const char* id : {"taf", "utaf", "exaf"}) {
+    check_all({.capacity = 210, .fpr = 0.5, .options = {{"remainder", "2"}}}, id, GetParam());
+  }
 }
+
+std::string name_of(refusal who) { return who == refusal::heap ? "heap" : "resource"; }
+const auto everybody = testing::Values(refusal::heap, refusal::resource);
+INSTANTIATE_TEST_SUITE_P(refuses, no_memory_where, everybody, [](const auto& of) { return name_of(of.param); });
 
 std::vector<std::string> all_filters() {
   std::vector<std::string> ids;
   for (const registry_entry& entry : registry::builtin().entries()) ids.emplace_back(entry.info->id);
   return ids;
 }
-INSTANTIATE_TEST_SUITE_P(every_filter, no_memory, testing::ValuesIn(all_filters()), [](const auto& of) {
-  std::string name = of.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(every_filter, no_memory, testing::Combine(testing::ValuesIn(all_filters()), everybody),
+                         [](const auto& of) {
+                           std::string name = std::get<0>(of.param) + "_" + name_of(std::get<1>(of.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tamis::test
