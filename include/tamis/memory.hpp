@@ -53,9 +53,8 @@ class memory_resource {
   friend class memory_scope;
   explicit memory_resource(std::uint16_t owner) noexcept : owner_(owner) {}
 
-  // Does any resource exist but huge_page_memory()? Until then nobody has to be asked where memory comes from.
-  static std::atomic<bool> others_exist;
-  const std::uint16_t owner_;  // what a table remembers of it
+  static std::atomic<bool> others_exist;  // than huge_page_memory()
+  const std::uint16_t owner_;             // what a table remembers of it
 };
 
 // What filters take if nobody says otherwise: tables from 1.4 MiB on stand on 2 MiB pages of their own, small ones share such
@@ -77,7 +76,7 @@ class memory_scope {
  public:
   explicit memory_scope(memory_resource& from) noexcept : memory_scope(&from) {}
   explicit memory_scope(memory_resource* from) noexcept {  // nullptr: changes nothing
-    if (memory_resource::others_exist.load(std::memory_order_relaxed) && from != nullptr) [[unlikely]]
+    if (has_choice() && from != nullptr) [[unlikely]]
       open(from);
   }
   memory_scope(const memory_scope&) = delete;
@@ -87,10 +86,10 @@ class memory_scope {
       close();
   }
 
+  // Does any resource exist but huge_page_memory()? Until then scopes do nothing.
+  static bool has_choice() noexcept { return memory_resource::others_exist.load(std::memory_order_relaxed); }
   // The resource in force, or nullptr while there is but one.
-  static memory_resource* in_force() noexcept {
-    return memory_resource::others_exist.load(std::memory_order_relaxed) ? &current_memory() : nullptr;
-  }
+  static memory_resource* in_force() noexcept { return has_choice() ? &current_memory() : nullptr; }
 
  private:
   void open(memory_resource* from) noexcept;

@@ -20,10 +20,8 @@ class model final : public any_model {
   const filter_info& info() const override { return F::info; }
   capabilities can() const override { return capabilities_of<F>(); }
 
-  insert_result insert(digest d) override {
-    const memory_scope from(memory_);
-    return filter_.insert(d);
-  }
+  // Out of line: where there is only one memory, as nearly always, an insert of one key pays no more than a branch for it.
+  insert_result insert(digest d) override { return memory_scope::has_choice() ? insert_in_memory(d) : filter_.insert(d); }
   bool may_contain(digest d) const override { return filter_.may_contain(d); }
   std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
     const memory_scope from(memory_);
@@ -65,8 +63,7 @@ class model final : public any_model {
     return unable(erase_result::absent);
   }
   erase_result erase([[maybe_unused]] digest d) override {
-    const memory_scope from(memory_);
-    if constexpr (erasable<F>) return filter_.erase(d);
+    if constexpr (erasable<F>) return memory_scope::has_choice() ? erase_in_memory(d) : filter_.erase(d);
     return unable(erase_result::absent);
   }
   std::size_t erase_many([[maybe_unused]] std::span<const digest> digests, [[maybe_unused]] std::span<bool> out) override {
@@ -116,6 +113,15 @@ class model final : public any_model {
   }
 
  private:
+  TAMIS_NOINLINE insert_result insert_in_memory(digest d) {
+    const memory_scope from(memory_);
+    return filter_.insert(d);
+  }
+  TAMIS_NOINLINE erase_result erase_in_memory(digest d) requires(erasable<F>) {
+    const memory_scope from(memory_);
+    return filter_.erase(d);
+  }
+
   template <class T>
   static T unable(T answer) {
     assert(!"the filter does not have this capability");
