@@ -111,7 +111,12 @@ class part_pool {
     const std::uintptr_t region = map(pages::huge);
     for (std::uint64_t at = 0; at < region_bytes; at += 4096) reinterpret_cast<volatile char*>(region)[at] = 0;
     const std::lock_guard lock(mutex_);
-    spare_.push_back(region);
+    try {
+      spare_.push_back(region);
+    } catch (const std::bad_alloc&) {
+      munmap(reinterpret_cast<void*>(region), region_bytes);
+      throw;
+    }
   }
   void look_ahead(bool asked) {
     const std::lock_guard lock(mutex_);
