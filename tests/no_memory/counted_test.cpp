@@ -67,6 +67,37 @@ TEST_P(counted, every_byte) {
   }
 }
 
+// Nor is the heap used much in between: not for growth, copies or merges, whose second table is the resource's, too.
+TEST_P(counted, next_to_nothing_else_meanwhile) {
+  constexpr std::int64_t most_meanwhile = 16 << 10;
+  constexpr std::uint64_t capacity = 100'000;
+  const std::vector<digest> in = keys(capacity);
+  const std::vector<digest> others = keys(capacity / 10, capacity);
+  const memory_remote nothing;
+  counting_memory memory;
+  const filter_params params{.capacity = capacity, .fpr = 0.01, .options = {}, .memory = &memory};
+  any_filter other = any_filter::create(GetParam(), params).value();
+  other.insert_many(others);
+  const std::int64_t before = heap_bytes;
+  const auto check_most = [&](const char* step) {
+    EXPECT_LE(heap_most - before, most_meanwhile) << step;
+    heap_most = heap_bytes;
+  };
+  heap_most = heap_bytes;
+  any_filter f = any_filter::create(GetParam(), params).value();
+  check_most("create");
+  f.insert_many(in);
+  check_most("insert");
+  if (f.can().expand) static_cast<void>(f.expand());
+  check_most("expand");
+  const any_filter copy = f;  // NOLINT(performance-unnecessary-copy-initialization)
+  check_most("copy");
+  if (f.can().merge) static_cast<void>(f.merge(other));
+  check_most("merge");
+  static_cast<void>(f.expected_fpr());
+  check_most("expected_fpr");
+}
+
 // Also what adapting adds, and inserts that know the store.
 TEST_P(counted, every_byte_after_adapting) {
   memory_remote stored;

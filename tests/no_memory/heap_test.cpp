@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -11,6 +12,7 @@ namespace tamis::test {
 
 std::uint64_t heap_left = unlimited;
 std::int64_t heap_bytes = 0;
+std::int64_t heap_most = 0;
 
 namespace {
 
@@ -24,6 +26,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   void* memory = nullptr;
   if (!may_allocate() || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0) throw std::bad_alloc();
   heap_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
+  heap_most = std::max(heap_most, heap_bytes);
   return memory;
 }
 void release(void* memory) noexcept {
