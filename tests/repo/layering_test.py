@@ -9,8 +9,8 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 HEADERS = ROOT / "include" / "tamis"
 # Rooms from the bottom to the top. A room is a public header, a folder of them, or a folder below detail/.
-ROOMS = ["result", "memory", "detail/base", "digest", "cpu", "params", "remote", "hasher", "concepts",
-         "detail/bits", "detail/hash", "detail/io", "detail/math", "detail/remote", "detail/simd",
+ROOMS = ["result", "memory", "stream", "detail/base", "digest", "cpu", "params", "remote", "hasher", "concepts",
+         "detail/bits", "detail/hash", "detail/io", "detail/mistakes", "detail/math", "detail/remote", "detail/simd",
          "detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing",
          "filters", "batch", "memory_remote", "any_filter", "registry", "detail/any", "guard", "tamis"]
 FAMILIES = {"detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing"}
