@@ -1,5 +1,6 @@
 #include "tamis/any_filter.hpp"
 
+#include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/detail/io/file.hpp"
 #include "tamis/registry.hpp"
 
@@ -37,7 +38,7 @@ result<any_filter> any_filter::create(std::string_view id, const filter_params& 
 result<any_filter> any_filter::create(const registry& known, std::string_view id, const filter_params& params, hasher hash) {
   TAMIS_TRY(const registry_entry* entry, known.find(id));
   try {
-    TAMIS_TRY(std::unique_ptr<any_model> model, entry->create(params));
+    TAMIS_TRY(std::unique_ptr<any_model> model, make_model(*entry, params));
     return any_filter(std::move(model), hash);
   } catch (const memory_refused& refused) {
     return failure{refused.what()};
@@ -80,7 +81,7 @@ status any_filter::merge(const any_filter& other, const remote_ref& stored) {
 }
 
 status any_filter::save(byte_sink& sink) const {
-  const frame_header header{std::string(info().id), info().version, hash_.identity()};
+  const frame_header header{saved_kind(*model_), info().version, hash_.identity()};
   return write_frame(sink, header, [this](writer& out) { model_->save(out); });
 }
 
@@ -102,14 +103,9 @@ result<any_filter> load(byte_source& source, const load_options& options) {
   hasher hash;
   const memory_scope from(options.memory);
   TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
-    TAMIS_TRY(const registry_entry* entry, known.find(header.kind));
-    if (header.kind_version != entry->info->version) {
-      return failure{"it holds version " + std::to_string(header.kind_version) + " of " + header.kind +
-                     ", this tamis reads version " + std::to_string(entry->info->version)};
-    }
     TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
     try {
-      TAMIS_TRY(model, entry->load(in));
+      TAMIS_TRY(model, load_model(known, header, in));
     } catch (const memory_refused& refused) {
       return failure{refused.what()};
     }

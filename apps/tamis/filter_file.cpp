@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/detail/io/file.hpp"
 #include "tamis/registry.hpp"
 
@@ -27,14 +28,9 @@ filter_file read_filter(const std::string& path, HasherFor hasher_for) {
   hasher hash;
   hash_identity identity;
   must(path, read_frame(source, [&](const frame_header& header, reader& in) -> status {
-         TAMIS_TRY(const registry_entry* entry, registry::builtin().find(header.kind));
-         if (header.kind_version != entry->info->version) {
-           return failure{fmt::format("it holds version {} of {}, this tamis reads version {}", header.kind_version,
-                                      header.kind, entry->info->version)};
-         }
          identity = header.hash;
          TAMIS_TRY(hash, hasher_for(header.hash));
-         TAMIS_TRY(model, entry->load(in));
+         TAMIS_TRY(model, load_model(registry::builtin(), header, in));
          return {};
        }));
   return {any_filter(std::move(model), hash), identity, bytes};

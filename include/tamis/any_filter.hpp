@@ -28,6 +28,9 @@ class any_model {
 
   virtual const filter_info& info() const = 0;
   virtual capabilities can() const = 0;
+  // The filter without its list of known mistakes (detail/any/known_mistakes.hpp), and how many are listed.
+  virtual const any_model& plain() const { return *this; }
+  virtual std::uint64_t known_mistakes() const { return 0; }
 
   // One key: as a batch of one if a model has nothing better. A batch of one costs twice as much as a call for one.
   virtual insert_result insert(digest d);
@@ -51,6 +54,7 @@ class any_model {
   virtual std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) = 0;
   virtual std::uint64_t count(digest d) const = 0;
   virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
+  virtual adapt_result adapt(digest d) = 0;
   virtual status expand() = 0;
   virtual status merge(const any_model& other) = 0;
   virtual status merge(const any_model& other, const remote_ref& stored) = 0;
@@ -85,7 +89,11 @@ class any_filter {
   erase_result erase(digest d, const remote_ref& stored) { return model_->erase(d, stored); }  // Requires: can().erase
   std::uint64_t count(digest d) const;                                                         // Requires: can().count
   adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }  // Requires: can().adapt
-  status expand() { return model_->expand(); }                                                 // Requires: can().expand
+  // The same without a remote: `unfixable` where the fix would need one and there is no list of known mistakes.
+  // Requires: can().adapt, and that the key is not in. Of a list nobody can tell otherwise.
+  adapt_result adapt(digest d) { return model_->adapt(d); }
+  std::uint64_t known_mistakes() const { return model_->known_mistakes(); }  // how many are listed now
+  status expand() { return model_->expand(); }                               // Requires: can().expand
   // After a true positive: the caller knows that the key is in.  Requires: can().rejuvenate
   void rejuvenate(digest d) { model_->rejuvenate_many(std::span(&d, 1)); }
   void rejuvenate_many(std::span<const digest> digests) { model_->rejuvenate_many(digests); }

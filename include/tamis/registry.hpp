@@ -15,6 +15,10 @@
 
 namespace tamis {
 
+// Options that every filter has beside its own; any_filter sees to them.
+inline constexpr option_info shared_options[] = {{"mistakes", "entries, or bits per key as in 0.5b", "0",
+                                                  "a list of false positives that were reported, so that it adapts"}};
+
 struct registry_entry {
   const filter_info* info;
   capabilities can;

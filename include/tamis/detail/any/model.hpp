@@ -84,6 +84,11 @@ class model final : public any_model {
     }
     return unable(adapt_result::unfixable);
   }
+  adapt_result adapt([[maybe_unused]] digest d) override {
+    if constexpr (adaptive_alone<F>) return filter_.adapt(d);
+    if constexpr (adaptive<F>) return filter_.may_contain(d) ? adapt_result::unfixable : adapt_result::not_positive;
+    return unable(adapt_result::unfixable);
+  }
   status expand() override {
     const memory_scope from(memory_);
     if constexpr (expandable<F>) return filter_.expand();
@@ -130,7 +135,7 @@ class model final : public any_model {
 
   template <class Use>
   static status with_same(const any_model& other, Use use) {
-    const auto* same = dynamic_cast<const model*>(&other);
+    const auto* same = dynamic_cast<const model*>(&other.plain());
     if (same == nullptr) return failure{"the two filters were made by different builds of " + std::string(F::info.id)};
     return use(same->filter_);
   }

@@ -1,0 +1,243 @@
+#include "tamis/detail/any/known_mistakes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "tamis/detail/mistakes/mistake_list.hpp"
+
+namespace tamis::detail {
+namespace {
+
+constexpr std::string_view suffix = "+mistakes";
+
+bool is_stored(digest d, const remote_ref& stored) {
+  bool found = false;
+  stored.for_each_in({d, d}, [&found](digest) { found = true; });
+  return found;
+}
+
+class model_with_mistakes final : public any_model {
+ public:
+  model_with_mistakes(std::unique_ptr<any_model> filter, mistake_list mistakes)
+      : filter_(std::move(filter)), mistakes_(std::move(mistakes)) {}
+
+  const any_model& plain() const override { return *filter_; }
+  std::uint64_t known_mistakes() const override { return mistakes_.size(); }
+
+  const filter_info& info() const override { return filter_->info(); }
+  capabilities can() const override {
+    capabilities all = filter_->can();
+    all.adapt = true;
+    return all;
+  }
+  std::uint64_t keys() const override { return filter_->keys(); }
+  std::uint64_t capacity() const override { return filter_->capacity(); }
+  double expected_fpr() const override { return filter_->expected_fpr(); }
+  memory_bits bits() const override {
+    memory_bits all = filter_->bits();
+    all.fast += mistakes_.bits();
+    return all;
+  }
+  option_list settings() const override {
+    option_list all = filter_->settings();
+    all.emplace_back("mistakes", std::to_string(mistakes_.capacity()));
+    return all;
+  }
+  std::unique_ptr<any_model> clone() const override {
+    return std::make_unique<model_with_mistakes>(filter_->clone(), mistakes_);
+  }
+  void save(writer& out) const override {
+    filter_->save(out);
+    out(mistakes_);
+  }
+
+  bool contains(digest d) const override { return filter_->contains(d) && !mistakes_.contains(d); }
+  void contains_many(std::span<const digest> digests, std::span<bool> out) const override {
+    filter_->contains_many(digests, out);
+    if (mistakes_.size() == 0) return;
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      if (out[i]) out[i] = !mistakes_.contains(digests[i]);
+    }
+  }
+  std::uint64_t count(digest d) const override { return mistakes_.contains(d) ? 0 : filter_->count(d); }
+
+  insert_result insert(digest d) override { return taken_off(d, filter_->insert(d)); }
+  insert_result insert(digest d, const remote_ref& stored) override { return taken_off(d, filter_->insert(d, stored)); }
+  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override;
+
+  // What is listed certainly is not in.
+  erase_result erase(digest d) override { return mistakes_.contains(d) ? erase_result::absent : filter_->erase(d); }
+  erase_result erase(digest d, const remote_ref& stored) override {
+    return mistakes_.contains(d) ? erase_result::absent : filter_->erase(d, stored);
+  }
+  std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) override;
+
+  adapt_result adapt(digest d) override {
+    if (!contains(d)) return adapt_result::not_positive;
+    const adapt_result own = filter_->can().adapt ? filter_->adapt(d) : adapt_result::unfixable;
+    return own == adapt_result::unfixable ? listed(d) : own;
+  }
+  adapt_result adapt(digest d, const remote_ref& stored) override {
+    if (!contains(d)) return adapt_result::not_positive;
+    const adapt_result own = filter_->can().adapt ? filter_->adapt(d, stored) : adapt_result::unfixable;
+    if (own != adapt_result::unfixable) return own;
+    return is_stored(d, stored) ? adapt_result::is_member : listed(d);
+  }
+
+  status expand() override { return filter_->expand(); }
+  void rejuvenate_many(std::span<const digest> digests) override { filter_->rejuvenate_many(digests); }
+  status merge(const any_model& other) override {
+    return merge_with(other, [&] { return filter_->merge(other.plain()); });
+  }
+  status merge(const any_model& other, const remote_ref& stored) override {
+    return merge_with(other, [&] { return filter_->merge(other.plain(), stored); });
+  }
+
+ private:
+  insert_result taken_off(digest d, insert_result result) {
+    if (result == insert_result::inserted) mistakes_.remove(d);
+    return result;
+  }
+  adapt_result listed(digest d) { return mistakes_.add(d) ? adapt_result::fixed : adapt_result::unfixable; }
+
+  template <class Merge>
+  status merge_with(const any_model& other, Merge merge);
+
+  std::unique_ptr<any_model> filter_;
+  mistake_list mistakes_;
+};
+
+// In parts, so that it is known which of them went in, also where the caller does not ask.
+std::size_t model_with_mistakes::insert_many(std::span<const digest> digests, std::span<bool> out) {
+  if (mistakes_.size() == 0) return filter_->insert_many(digests, out);
+  std::array<bool, 256> unasked;
+  std::size_t inserted = 0;
+  for (std::size_t first = 0; first < digests.size(); first += unasked.size()) {
+    const auto part = digests.subspan(first, std::min(unasked.size(), digests.size() - first));
+    const auto went_in = out.empty() ? std::span(unasked).first(part.size()) : out.subspan(first, part.size());
+    try {
+      inserted += filter_->insert_many(part, went_in);
+    } catch (...) {  // some are in, and nobody knows which: none of them may be listed
+      for (const digest d : part) mistakes_.remove(d);
+      throw;
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (went_in[i]) mistakes_.remove(part[i]);
+    }
+  }
+  return inserted;
+}
+
+std::size_t model_with_mistakes::erase_many(std::span<const digest> digests, std::span<bool> out) {
+  if (std::none_of(digests.begin(), digests.end(), [this](digest d) { return mistakes_.contains(d); })) {
+    return filter_->erase_many(digests, out);
+  }
+  std::size_t erased = 0;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const bool gone = erase(digests[i]) == erase_result::erased;
+    erased += gone;
+    if (!out.empty()) out[i] = gone;
+  }
+  return erased;
+}
+
+// What one of the two has listed may be a key of the other: it stays listed if the other one says "no", or has it listed too.
+template <class Merge>
+status model_with_mistakes::merge_with(const any_model& other, Merge merge) {
+  TAMIS_TRY(mistake_list both, mistake_list::make(mistakes_.capacity()));
+  mistakes_.for_each([&](digest d) {
+    if (!other.contains(d)) both.add(d);
+  });
+  if (const auto* theirs = dynamic_cast<const model_with_mistakes*>(&other)) {
+    theirs->mistakes_.for_each([&](digest d) {
+      if (!contains(d)) both.add(d);
+    });
+  }
+  TAMIS_CHECK(merge());
+  mistakes_ = std::move(both);
+  return {};
+}
+
+failure unreadable(const std::string& text) {
+  return failure{"option mistakes=" + text + ": must be a whole number of entries up to " +
+                 std::to_string(mistake_list::most_entries) + ", or bits per key up to 4096, as in 0.5b"};
+}
+
+// The entries that the option asks for; it is taken out of the parameters.
+result<std::uint64_t> take_entries(filter_params& params) {
+  const auto is_ours = [](const auto& option) { return option.first == shared_options[0].name; };
+  const auto at = std::find_if(params.options.begin(), params.options.end(), is_ours);
+  if (at == params.options.end()) return std::uint64_t{0};
+  const std::string text = at->second;
+  params.options.erase(at);
+  if (std::any_of(params.options.begin(), params.options.end(), is_ours)) return failure{"option 'mistakes': given twice"};
+
+  const char* const last = text.data() + text.size();
+  std::uint64_t entries = 0;
+  if (const auto read = std::from_chars(text.data(), last, entries); read.ec == std::errc() && read.ptr == last) {
+    if (entries > mistake_list::most_entries) return unreadable(text);
+    return entries;
+  }
+  double bits = 0;
+  const auto read = std::from_chars(text.data(), last, bits, std::chars_format::fixed);
+  if (read.ec != std::errc() || std::string_view(read.ptr, last) != "b" || !(bits > 0 && bits <= 4096)) return unreadable(text);
+  const auto capacity = static_cast<double>(std::min(params.capacity, largest_capacity));
+  entries = mistake_list::entries_for(static_cast<std::uint64_t>(bits * capacity));
+  if (entries == 0 && params.capacity != 0) {
+    return failure{"option mistakes=" + text + ": too little for one entry at a capacity of " +
+                   std::to_string(params.capacity)};
+  }
+  return entries;
+}
+
+// What the list takes of the bits per key is not the filter's.
+status pay_for_list(filter_params& params, std::uint64_t entries) {
+  if (!params.bits_per_key || params.capacity == 0) return {};
+  const double each = static_cast<double>(mistake_list::bits_for(entries)) / static_cast<double>(params.capacity);
+  if (*params.bits_per_key > 0 && *params.bits_per_key <= each) {
+    return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": the list of " + std::to_string(entries) +
+                   " mistakes alone takes " + std::to_string(each)};
+  }
+  if (*params.bits_per_key > 0) *params.bits_per_key -= each;
+  return {};
+}
+
+}  // namespace
+
+result<std::unique_ptr<any_model>> make_model(const registry_entry& entry, const filter_params& params) {
+  filter_params own = params;
+  TAMIS_TRY(const std::uint64_t entries, take_entries(own));
+  if (entries == 0) return entry.create(own);
+  TAMIS_CHECK(pay_for_list(own, entries));
+  TAMIS_TRY(std::unique_ptr<any_model> filter, entry.create(own));
+  TAMIS_TRY(mistake_list mistakes, mistake_list::make(entries));
+  return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
+}
+
+std::string saved_kind(const any_model& model) {
+  std::string kind(model.info().id);
+  return &model.plain() == &model ? kind : kind.append(suffix);
+}
+
+result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in) {
+  std::string_view id = header.kind;
+  const bool has_list = id.ends_with(suffix);
+  if (has_list) id.remove_suffix(suffix.size());
+  TAMIS_TRY(const registry_entry* entry, known.find(id));
+  if (header.kind_version != entry->info->version) {
+    return failure{"it holds version " + std::to_string(header.kind_version) + " of " + std::string(id) +
+                   ", this tamis reads version " + std::to_string(entry->info->version)};
+  }
+  TAMIS_TRY(std::unique_ptr<any_model> filter, entry->load(in));
+  if (!has_list) return filter;
+  mistake_list mistakes;
+  in(mistakes);
+  if (!in.ok()) return failure{in.state().message()};
+  return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
+}
+
+}  // namespace tamis::detail
