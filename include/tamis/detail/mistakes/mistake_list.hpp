@@ -146,18 +146,21 @@ class mistake_list {
     return reduce(product.high ^ product.low, newest_.size());
   }
 
-  // Reports since the one at this position.
-  TAMIS_INLINE std::uint64_t age_of(std::uint64_t at) const { return next_ - 1 - at + (at < next_ ? 0 : capacity()); }
+  // Reports since the oldest one, up to this position's. Without a branch: which side of `next_` a position is on is chance.
+  TAMIS_INLINE std::uint64_t order_of(std::uint64_t at) const {
+    const std::uint64_t before = at - next_;  // modulo 2^64
+    return before + (capacity() & (0 - (before >> 63)));
+  }
 
   std::uint64_t find(digest d) const {
     if (d == empty) return nowhere;
     std::uint64_t at = newest_.get(chain_of(d));
-    std::uint64_t age = age_of(at);
+    std::uint64_t order = order_of(at);
     while (ring_[at] != d) {
       at = older_.get(at);
-      const std::uint64_t next_age = age_of(at);
-      if (next_age <= age) return nowhere;
-      age = next_age;
+      const std::uint64_t next_order = order_of(at);
+      if (next_order >= order) return nowhere;
+      order = next_order;
     }
     return at;
   }
