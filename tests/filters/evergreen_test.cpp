@@ -243,6 +243,41 @@ TEST(evergreen, contracts_after_erasing) {
   EXPECT_TRUE(has_all(f, in));
 }
 
+// However many keys share a cell, and however long they agree: what an adapt does is counted, and bounded.
+TEST(evergreen, the_cost_of_adapting_is_bounded) {
+  for (const std::uint64_t count : {10u, 300u, 1000u, 2000u, 16000u}) {
+    for (const unsigned shared : {24u, 40u, 64u}) {  // first bits, of which the place has 14 or more
+      SCOPED_TRACE(::testing::Message() << count << " keys share " << shared << " bits");
+      random_source random(shared);
+      const auto like_them = [&]() -> digest {
+        const std::uint64_t same = shared == 64 ? ~std::uint64_t{0} : ~(~std::uint64_t{0} >> shared);
+        return {(mix64(seed) & same) | (random() & ~same), random()};
+      };
+      evergreen f = make(20000, {{"fingerprint", "8"}});
+      multiset_remote stored;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const digest d = like_them();
+        if (f.insert(d, stored) == insert_result::inserted) stored.insert(d);
+      }
+      for (int asked = 0; asked < 20; ++asked) {
+        const digest y = like_them();
+        const bool positive = f.may_contain(y);
+        adapt_work work;
+        const adapt_result answer = f.adapt(y, stored, work);
+        ASSERT_EQ(answer == adapt_result::not_positive, !positive);
+        ASSERT_EQ(answer == adapt_result::unfixable, f.may_contain(y));
+        ASSERT_LE(work.digests, (1 + work.growths) * (adapt_work::most_slots + 3));
+        ASSERT_LE(work.slots, (1 + work.growths) * adapt_work::most_matches);
+        ASSERT_LE(work.growths, adapt_work::most_growths + 16u);
+        if (count == 10) ASSERT_NE(answer, adapt_result::unfixable);
+        if (count == 16000 && positive) ASSERT_EQ(answer, adapt_result::unfixable);
+      }
+      EXPECT_TRUE(has_all(f, std::vector<digest>(stored.begin(), stored.end())));
+      EXPECT_TRUE(f.validate().ok());
+    }
+  }
+}
+
 // Three keys whose entries have seven bits, in segments of depth 12: every segment below those bits has a copy of the entries.
 struct copied_entries {
   evergreen f = make(40, {{"fingerprint", "1"}, {"segment", "64"}, {"fingerprints", "fixed"}});

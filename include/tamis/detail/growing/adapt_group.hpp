@@ -10,6 +10,7 @@
 
 #include "tamis/detail/growing/match_prefixes.hpp"
 #include "tamis/detail/growing/segment_trie.hpp"
+#include "tamis/filter/adapt_work.hpp"
 #include "tamis/remote.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -19,15 +20,21 @@ class stored_keys {
  public:
   using list = short_list<uint128, 24>;
 
-  stored_keys(const segment_trie& forest, const stream_prefix& under, const remote_ref& stored)
+  // `cells`: how many the prefix covers. A few times as many keys as evenly spread ones would be are read, and no more.
+  stored_keys(const segment_trie& forest, const stream_prefix& under, std::uint64_t cells, const remote_ref& stored)
       : places_(forest.places()), under_(under) {
+    const std::uint64_t most = adapt_work::most_slots + 2 * cells;
     stored.for_each_in(places_.digests_of(under), [&](digest d) {
       if (const stream_places::position p = places_.stream_of(d); is_under(p)) streams_.push_back(p.stream);
+      return ++read_ <= most;
     });
+    are_all_ = read_ <= most;
     std::sort(streams_.begin(), streams_.end());
   }
 
   const list& streams() const { return streams_; }
+  std::uint64_t read() const { return read_; }  // digests
+  bool are_all() const { return are_all_; }     // or only the first ones
   bool contains(digest d) const {
     const stream_places::position p = places_.stream_of(d);
     return is_under(p) && std::binary_search(streams_.begin(), streams_.end(), p.stream);
@@ -45,6 +52,8 @@ class stored_keys {
   const stream_places& places_;
   stream_prefix under_;
   list streams_;
+  std::uint64_t read_ = 0;
+  bool are_all_ = false;
 };
 
 class adapt_group {
@@ -82,7 +91,8 @@ class adapt_group {
     pair(keys);
   }
 
-  // False if the remote has a key that no entry is left for: then filter and remote disagree, and nothing may be done.
+  // False if the remote has a key that no entry is left for: then filter and remote disagree, and nothing may be done. Also if
+  // not all of its keys were read.
   bool agrees() const { return agrees_; }
   short_list<item, 24>& items() { return items_; }
   stream_prefix prefix_of(const item& i) const {
@@ -190,7 +200,7 @@ class adapt_group {
     for (const item& i : items_) prefixes.push_back(prefix_of(i));
     const prefix_matching pairing = match_longest_first(prefixes, keys.streams());
     for (std::size_t i = 0; i < items_.size(); ++i) items_[i].owner = pairing.owner[i];
-    agrees_ = pairing.keys_left == 0;
+    agrees_ = keys.are_all() && pairing.keys_left == 0;
   }
   table_list<covering_prefix> coverings_after() const {
     table_list<covering_prefix> after = other_coverings_;

@@ -6,12 +6,14 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
-  for (bool again = false;; again = true) {
+inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored, adapt_work& work) {
+  while (true) {
     const address a = forest_.locate(d);
     detail::prefix_segment& segment = forest_[a];
     // Growth in the last round may have renewed the very entries that matched.
-    if (segment.count(a.cell, a.following) == 0) return again ? adapt_result::fixed : adapt_result::not_positive;
+    if (segment.count(a.cell, a.following) == 0) {
+      return work.growths != 0 ? adapt_result::fixed : adapt_result::not_positive;
+    }
 
     // The group: the cell, or what the outermost covering over it covers.
     const detail::covering_prefix* covering = segment.outermost_covering(a.cell >> 1, 1);
@@ -19,8 +21,10 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
     const std::uint64_t index = a.cell >> shift;
     const detail::stream_prefix under =
         shift == 0 ? forest_.prefix_of(a.at, a.cell) : forest_.prefix_of(a.at, detail::covering_prefix{index, shift, 1});
-    const detail::stored_keys keys(forest_, under, stored);
-    if (keys.contains(d)) return adapt_result::is_member;
+    const detail::stored_keys keys(forest_, under, std::uint64_t{1} << shift, stored);
+    work.digests += keys.read();
+    if (keys.contains(d) || (!keys.are_all() && holds(stored, d))) return adapt_result::is_member;
+    if (!keys.are_all()) return adapt_result::unfixable;
     detail::adapt_group group(forest_, a.at, index, shift, keys);
     if (!group.agrees()) {
       ++missing_;
@@ -29,21 +33,33 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
     const std::uint64_t dropped = group.drop_unpaired();
 
     const detail::uint128 y = forest_.places().stream_of(d).stream;
+    std::uint64_t lengthened = 0;
     for (detail::adapt_group::item& i : group.items()) {
       if (!group.prefix_of(i).matches(y)) continue;
       const detail::uint128 x = keys.streams()[i.owner];
       const unsigned until_differs = common_bits(x, y) + 1;
       const unsigned behind_place = until_differs - std::min(until_differs, segment.place_bits());
-      if (behind_place > detail::prefix_entry::longest) return adapt_result::unfixable;
+      if (behind_place > detail::prefix_entry::longest || ++lengthened > adapt_work::most_matches)
+        return adapt_result::unfixable;
       group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
     }
+    work.slots += lengthened;
     const std::uint64_t after = group.slots_after(segment);
     if (after > adapt_limit(segment) && after > segment.used()) {
+      // Growth takes other entries away, but a cell's own stay together.
+      const std::uint64_t most = std::max(adapt_work::most_slots, limit(forest_.segment_bits()) / 2);
+      if (shift == 0 && after - segment.used() > most) return adapt_result::unfixable;
       const no_waiting for_pages;
-      if (grow(a.at, &stored, nullptr)) continue;
+      if (work.growths < adapt_work::most_growths && grow(a.at, &stored, nullptr)) {
+        ++work.growths;
+        continue;
+      }
     }
     if (!write(a.at, group, segment.table().slots())) {
-      if (forest_.widen(a.at)) continue;  // no room for the runs at the segment's end
+      if (forest_.widen(a.at)) {  // no room for the runs at the segment's end
+        ++work.growths;
+        continue;
+      }
       return adapt_result::unfixable;
     }
     // No key is uncounted by this: either keys() stays, or it becomes the number of all entries, which every key has one of.
@@ -76,7 +92,7 @@ inline bool evergreen::grow(std::uint64_t at, const remote_ref* stored, const di
   const unsigned f = segment.fingerprint();
   const auto resolve = [&](std::uint64_t cell, detail::entry_list& entries) {
     if (stored == nullptr || segment.outermost_covering(cell >> 1, 1) != nullptr) return;
-    detail::stored_keys keys(forest_, forest_.prefix_of(at, cell), *stored);
+    detail::stored_keys keys(forest_, forest_.prefix_of(at, cell), 1, *stored);
     // The remote may have the key already that this growth makes room for, but it has no entry yet. If it has an older copy as
     // well, then that one's entry stays as it is: the entries that the other keys leave over match it.
     if (pending != nullptr) keys.remove(*pending);
@@ -122,7 +138,7 @@ inline void evergreen::renew_block(std::uint64_t at, std::uint64_t block, unsign
     if (segment.has_shorter(run, least)) old.push_back(cell);
   });
   for (const std::uint64_t cell : old) {
-    const detail::stored_keys keys(forest_, forest_.prefix_of(at, cell), stored);
+    const detail::stored_keys keys(forest_, forest_.prefix_of(at, cell), 1, stored);
     ++scans;
     detail::adapt_group group(forest_, at, cell, 0, keys);
     if (group.agrees() && group.renew(keys, least, f)) write(at, group, adapt_limit(segment));
@@ -137,7 +153,8 @@ inline bool evergreen::renew_covering(std::uint64_t at, std::uint64_t which, con
   const detail::covering_prefix* outermost = segment.outermost_covering(chosen.index, chosen.shift);
   const std::uint32_t shift = std::min<std::uint32_t>(outermost->shift, segment.cell_bits());
   const std::uint64_t index = shift == outermost->shift ? outermost->index : 0;
-  const detail::stored_keys keys(forest_, forest_.prefix_of(at, detail::covering_prefix{index, shift, 1}), stored);
+  const detail::stored_keys keys(forest_, forest_.prefix_of(at, detail::covering_prefix{index, shift, 1}),
+                                 std::uint64_t{1} << shift, stored);
   ++scans;
   detail::adapt_group group(forest_, at, index, shift, keys);
   const unsigned f = segment.fingerprint();
