@@ -1,6 +1,7 @@
 #include "lab/measure.hpp"
 
 #include <cassert>
+#include <cstdio>
 
 #include "lab/measure/keys.hpp"
 #include "lab/measure/limits.hpp"
@@ -102,7 +103,9 @@ class bench_run {
 
   status renew(entrant& e) {
     e.filter.reset();  // gives its memory back first
-    TAMIS_TRY(e.filter, any_filter::create(known_, e.asked->id, e.asked->params));
+    auto made = any_filter::create(known_, e.asked->id, e.asked->params);
+    if (!made) return failure{e.asked->id + ": " + made.message()};
+    e.filter = *std::move(made);
     return {};
   }
   std::size_t insert_all(entrant& e) {
@@ -154,9 +157,11 @@ status check_answers(std::uint64_t members_lost, std::uint64_t false_positives, 
   if (members_lost != 0) return failure{std::to_string(members_lost) + " members are not found"};
   const std::uint64_t most = binomial_upper_bound(negatives, expected_fpr, 1e-9);
   if (false_positives <= most) return {};
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.3g", expected_fpr);
   return failure{std::to_string(false_positives) + " of " + std::to_string(negatives) +
                  " negative lookups are false positives, " + std::to_string(most) +
-                 " is the most that chance explains at a rate of " + std::to_string(expected_fpr)};
+                 " is the most that chance explains at a rate of " + rate};
 }
 
 }  // namespace tamis::lab

@@ -14,8 +14,10 @@ namespace {
 
 using lab::estimate;
 
-std::string megabytes(double bits) { return fmt::format("{:.{}f}", bits / 8e6, bits < 8e7 ? 3 : bits < 8e9 ? 1 : 0); }
-std::string whole(double number) { return grouped(static_cast<std::uint64_t>(std::llround(number))); }
+std::string megabytes(double bits) {
+  if (bits > 0 && bits < 8e4) return fmt::format("{:.2g}", bits / 8e6);
+  return fmt::format("{:.{}f}", bits / 8e6, bits < 8e7 ? 3 : bits < 8e9 ? 1 : 0);
+}
 // "1.30 times", "4 % more"
 std::string more(double figure, double best) {
   const double ratio = figure / best;
@@ -44,8 +46,8 @@ void print_table(const advise_result& result, output& out) {
     }
     for (std::string& cell :
          std::vector<std::string>{fmt::format("{:.2f}", static_cast<double>(e.at_end.fast) / keys),
-                                  fmt::format("{:.0f}", static_cast<double>(e.at_end.slow) / keys), whole(e.first_time),
-                                  whole(e.repeated), fmt::format("{:.0f}", e.lookup_ns), fmt::format("{:.1f}", e.cost_ns)}) {
+                                  fmt::format("{:.0f}", static_cast<double>(e.at_end.slow) / keys), about(e.first_time),
+                                  about(e.repeated), fmt::format("{:.0f}", e.lookup_ns), fmt::format("{:.1f}", e.cost_ns)}) {
       row.push_back(std::move(cell));
     }
     shown.row(std::move(row));
@@ -58,7 +60,7 @@ std::string log_text(const lab::query_sample& log) {
   return fmt::format(
       "The log has {} queries, {} of them for {}{} different keys that are not members: {:.1f} for each, and {} of them "
       "for the most frequent hundredth.",
-      grouped(log.queries()), grouped(log.negatives()), log.shift() == 0 ? "" : "about ", whole(distinct),
+      grouped(log.queries()), grouped(log.negatives()), log.shift() == 0 ? "" : "about ", about(distinct),
       distinct > 0 ? static_cast<double>(log.negatives()) / distinct : 0, percent(log.top_share()));
 }
 

@@ -74,10 +74,15 @@ std::string percent(double share) {
   const double value = 100 * share;
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0 %";
-  if (value < 0.001) return fmt::format("{:.2g} %", value);
+  if (value < 0.001) return fmt::format("{:.2g}", share);  // 3.1e-09: two powers of ten less are easily misread
   // Three significant digits, and never 100 for what is less.
   const int digits = value >= 99.95 && value < 100 ? 3 : value >= 10 ? 1 : value >= 1 ? 2 : value >= 0.1 ? 3 : 4;
   return fmt::format("{:.{}f} %", value, value == 100 ? 0 : digits);
+}
+
+std::string about(double number) {
+  if (number < 9.5) return fmt::format("{:.2g}", number);
+  return grouped(static_cast<std::uint64_t>(std::llround(number)));
 }
 
 std::string counted(std::uint64_t number, const std::string& noun) {

@@ -18,7 +18,8 @@ double parse_real(const std::string& flag, const std::string& text, double above
 double parse_share(const std::string& flag, const std::string& text);
 
 std::string grouped(std::uint64_t number);                           // 1,234,567
-std::string percent(double share);                                   // 1.02 %
+std::string percent(double share);                                   // 1.02 %, and 3.1e-09 where per cent would be 0.00 %
+std::string about(double number);                                    // 1,234,567, 3.2, 0.0011: an expected number
 std::string counted(std::uint64_t number, const std::string& noun);  // 1 key, 2 keys
 
 }  // namespace tamis::cli

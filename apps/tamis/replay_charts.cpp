@@ -129,12 +129,12 @@ std::string card(const replay_result& result, bool adaptive) {
     again += c.repeated();
   }
   if (filters == 0) return "";
-  const double share = per_cent_of(static_cast<double>(again), static_cast<double>(wrong));
+  const double share = wrong == 0 ? 0 : static_cast<double>(again) / static_cast<double>(wrong);
   const std::string who = fmt::format("{}, {}", counted(filters, adaptive ? "adaptive filter" : "static filter"),
                                       adaptive ? "told of each mistake" : "never told of a mistake");
-  return fmt::format(R"(<div class="card {}"><strong>{:.{}f} %</strong> of the reads in vain were <em>repeats</em><br>)"
+  return fmt::format(R"(<div class="card {}"><strong>{}</strong> of the reads in vain were <em>repeats</em><br>)"
                      R"(<span class="soft">{}: {} reads in vain on average</span></div>)",
-                     adaptive ? "adaptive" : "static", share, share < 10 ? 1 : 0, who, grouped(wrong / filters));
+                     adaptive ? "adaptive" : "static", percent(share), who, grouped(wrong / filters));
 }
 
 }  // namespace

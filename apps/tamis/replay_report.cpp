@@ -103,7 +103,11 @@ void print_rates(const replay_result& result, output& out) {
   rates.column("filter", align::left);
   rates.column("  all");
   for (std::size_t i = 1; i <= timeline::parts; ++i) rates.column(fmt::format("{:>4}", i));
-  const auto cell = [unit](double rate) { return std::isfinite(rate) ? fmt::format("{:.0f}", unit * rate) : std::string("-"); };
+  const auto cell = [unit](double rate) {
+    if (!std::isfinite(rate)) return std::string("-");
+    const bool tiny = rate > 0 && unit * rate < 0.5;  // beside others that are not
+    return tiny ? fmt::format("{:.1g}", unit * rate) : fmt::format("{:.0f}", unit * rate);
+  };
   for (const contestant& c : result.contestants) {
     std::vector<std::string> row = {c.name(), cell(false_positive_rate(result, c))};
     for (const double rate : rates_over_time(result, c)) row.push_back(cell(rate));

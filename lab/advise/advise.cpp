@@ -28,6 +28,12 @@ std::string bytes_text(double bits) {
   return text;
 }
 
+std::string rate_text(double rate) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", rate);
+  return text;
+}
+
 class adviser {
  public:
   adviser(const advice_wish& wish, const totals& log, const trial_setting& setting)
@@ -108,7 +114,7 @@ class adviser {
       high = wanted;
       for (unsigned tries = 0; !keeps(best); ++tries) {
         if (tries == 8)
-          return failure{"cannot keep the rate: " + std::to_string(missed) + " at a first-time rate of the wanted one"};
+          return failure{"cannot keep the rate: " + rate_text(missed) + " at a first-time rate of the wanted one"};
         high = low;
         low /= tries < 4 ? 2 : 16;
         best = at(low);

@@ -53,6 +53,22 @@ class Commands(ToolTest):
         for text, value in [("1000000", 10**6), ("1e6", 10**6), ("1M", 10**6), ("1000k", 10**6), ("1.5k", 1500), ("2e3", 2000)]:
             self.assertEqual(self.json("create", "f", "--force", "--filter", "bloom", "--capacity", text, "--fpr", "0.1")["capacity"], value)
 
+    def test_small_rates_are_not_shown_as_zero(self):
+        self.create("f", "bloom", "1000", "1e-9")
+        self.ok("add", "f", stdin=lines(1, 1000))
+        self.assertRegex(self.ok("info", "f"), r"expected rate +[1-9](\.\d)?e-(09|10) false positives")
+        text = self.ok("advise", "--capacity", "1000", "--fpr", "1e-9")
+        self.assertIn("at most 1e-09 of the queries", " ".join(text.split()))
+        row = next(line for line in text.splitlines() if line.startswith("bloom "))
+        self.assertRegex(row, r"^bloom +0\.0054 +43\.1\d +0 +0\.00\d+ +0 ")  # MB, bits, slow bits, per million: first-time, repeated
+        small = self.ok("advise", "--capacity", "10", "--fpr", "0.01")
+        self.assertRegex(next(line for line in small.splitlines() if line.startswith("bloom ")), r"^bloom +1\.\de-05 ")  # MB
+        text = self.ok("bench", "--filter", "bloom", "--keys", "1000", "--repeats", "1", "--fpr", "1e-9")
+        self.assertRegex(text, r"(?m)^bloom .* 0 % +[1-9](\.\d)?e-(09|10)$")  # measured and expected
+
+    def test_measured_filters_are_named_if_they_cannot_be_made(self):
+        self.refused("bench", "--filter", "bloom,cuckoo", "--keys", "10", "--fpr", "1e-15", says="tamis: cuckoo: fpr 1e-15: ")
+
     def test_check_prints_keys_in_order(self):
         self.create()
         self.ok("add", "f", stdin="b\na\n")
