@@ -16,6 +16,7 @@
 #include "failure.hpp"
 #include "lab/measure.hpp"
 #include "output.hpp"
+#include "printable.hpp"
 #include "revision.hpp"
 #include "tamis/cpu.hpp"
 #include "tamis/detail/io/file.hpp"
@@ -39,9 +40,12 @@ std::optional<std::string> read_text(const std::string& path) {
   return text.str();
 }
 
+// A log's name need not be UTF-8.
+std::string text_of(const json& content) { return content.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 // Over everything else in the object.
 std::string checksum(const json& content) {
-  const digest d = hasher()(content.dump());
+  const digest d = hasher()(text_of(content));
   return fmt::format("{:016x}{:016x}", d.high, d.low);
 }
 
@@ -91,7 +95,7 @@ void remove_unfinished(const fs::path& folder) {
 std::string_view word_of(lab::scale s) { return s == lab::scale::quick ? "quick" : "paper"; }
 
 json conditions::described() const {
-  const std::string file = log.empty() ? "" : fmt::format("{} ({} bytes)", log, log_bytes);
+  const std::string file = log.empty() ? "" : fmt::format("{} ({} bytes)", printable(log, true), log_bytes);
   return {{"tamis", TAMIS_VERSION}, {"scale", word_of(scale)}, {"seed", seed}, {"log", file}};
 }
 
@@ -165,7 +169,7 @@ void results_folder::save(const lab::experiment& of, unsigned run, const finishe
   content["table"] = saved_table(done.table);
   const std::string sum = checksum(content);
   content["checksum"] = sum;
-  write(run_name(of, run), content.dump() + "\n");
+  write(run_name(of, run), text_of(content) + "\n");
 }
 
 std::optional<finished_run> results_folder::load(const lab::experiment& of, unsigned run) const {

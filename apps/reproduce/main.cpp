@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "json.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "process.hpp"
 #include "report.hpp"
 #include "table.hpp"
@@ -180,7 +181,7 @@ class reproduction {
   }
 
   void finish() {
-    if (given_.files.text_wanted()) out_.print("page: {}\n", folder_.path("index.html"));
+    if (given_.files.text_wanted()) out_.print("page: {}\n", printable(folder_.path("index.html")));
     write_json(given_.json, summary());
     out_.flush();
     if (!failed_.empty()) fail(failed_.front().name, "could not be run: " + failed_.front().reason);

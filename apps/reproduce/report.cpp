@@ -7,6 +7,7 @@
 #include <set>
 
 #include "html.hpp"
+#include "printable.hpp"
 
 namespace tamis::cli {
 namespace {
@@ -170,7 +171,7 @@ void write_page(const std::vector<judged>& all, const std::vector<failed_experim
                       under.scale == lab::scale::quick ? "Quick" : "Paper", under.seed, TAMIS_VERSION, escaped(revisions(all)),
                       escaped(machine["cpu"].get<std::string>()), machine["cores"].get<unsigned>(),
                       under.log.empty() ? " Packet traces are synthetic: the papers' are not public."
-                                        : " Packet trace: " + escaped(under.log) + ".",
+                                        : " Packet trace: " + escaped(printable(under.log, true)) + ".",
                       under.scale == lab::scale::quick
                           ? " Quick means smaller sets and fewer runs than the papers': each experiment says how."
                           : "");

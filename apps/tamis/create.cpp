@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "filter_file.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::cli {
@@ -43,7 +44,7 @@ void run_create(create_flags& given) {
 
   output out;
   if (given.files.text_wanted()) {
-    out.print("{}: {} filter for {}, {} ({:.2f} bits per key)\n", given.file.name(), filter.info().id,
+    out.print("{}: {} filter for {}, {} ({:.2f} bits per key)\n", printable(given.file.name()), filter.info().id,
               counted(filter.capacity(), "key"), format_bytes(filter.bits().fast / 8), bits_per_key(filter, capacity));
   }
   write_json(given.json, info_json(filter, hash.family()));

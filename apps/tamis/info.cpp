@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "filter_file.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "terminal.hpp"
 
@@ -47,7 +48,7 @@ void print(const std::string& path, const filter_file& file, output& out) {
   std::string options;
   for (const auto& [name, value] : filter.settings()) options += (options.empty() ? "" : ", ") + name + "=" + value;
   const double load = static_cast<double>(filter.keys()) / static_cast<double>(filter.capacity());
-  line("file", path + ", " + format_bytes(file.bytes));
+  line("file", printable(path) + ", " + format_bytes(file.bytes));
   line("filter", std::string(filter.info().id) + ": " + std::string(filter.info().summary));
   line("options", options.empty() ? "none" : options);
   line("keys", grouped(filter.keys()));

@@ -13,6 +13,7 @@
 #include "filter_file.hpp"
 #include "key_reader.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "progress.hpp"
 #include "terminal.hpp"
 
@@ -63,9 +64,9 @@ void run_add(key_command& given) {
   output out;
   if (given.files.text_wanted()) {
     if (added.all() == 0) {
-      out.print("{}: added 0 keys: {} is empty\n", given.path, keys.name());
+      out.print("{}: added 0 keys: {} is empty\n", printable(given.path), printable(keys.name()));
     } else {
-      out.print("{}: added {}, refused {}\n", given.path, counted(added.yes, "key"), grouped(added.no));
+      out.print("{}: added {}, refused {}\n", printable(given.path), counted(added.yes, "key"), grouped(added.no));
     }
   }
   write_json(given.json, {{"added", added.yes}, {"refused", added.no}});
@@ -118,9 +119,9 @@ void run_remove(key_command& given) {
   output out;
   if (given.files.text_wanted()) {
     if (removed.all() == 0) {
-      out.print("{}: removed 0 keys: {} is empty\n", given.path, keys.name());
+      out.print("{}: removed 0 keys: {} is empty\n", printable(given.path), printable(keys.name()));
     } else {
-      out.print("{}: removed {}, {} not in\n", given.path, counted(removed.yes, "key"), grouped(removed.no));
+      out.print("{}: removed {}, {} not in\n", printable(given.path), counted(removed.yes, "key"), grouped(removed.no));
     }
   }
   write_json(given.json, {{"removed", removed.yes}, {"absent", removed.no}});

@@ -9,6 +9,7 @@
 #include "filter_file.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 
 namespace tamis::cli {
 namespace {
@@ -34,7 +35,8 @@ void run_merge(merge_flags& given) {
 
   output out;
   if (given.files.text_wanted()) {
-    out.print("{}: {} from {}\n", given.united.name(), counted(united.keys(), "key"), counted(given.paths.size(), "filter"));
+    out.print("{}: {} from {}\n", printable(given.united.name()), counted(united.keys(), "key"),
+              counted(given.paths.size(), "filter"));
   }
   write_json(given.json, info_json(united, united.hash().family()));
   out.flush();

@@ -7,6 +7,7 @@
 
 #include "failure.hpp"
 #include "interrupt.hpp"
+#include "printable.hpp"
 
 namespace tamis::cli {
 
@@ -28,7 +29,7 @@ void output::flush() {
 }
 
 void say(const std::string& line) {
-  const std::string text = "tamis: " + line + "\n";
+  const std::string text = "tamis: " + printable(line) + "\n";
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

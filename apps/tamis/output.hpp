@@ -36,7 +36,7 @@ class output {
 // All of it, to an open descriptor; fails with the name.
 void write_all(int descriptor, const std::string& name, std::string_view text);
 
-// A line on standard error. If even that cannot be written, there is nobody to tell.
+// A line on standard error, with what it names made printable. If even that cannot be written, there is nobody to tell.
 void say(const std::string& line);
 
 }  // namespace tamis::cli

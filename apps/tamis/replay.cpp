@@ -11,6 +11,7 @@
 #include "filter_flags.hpp"
 #include "key_reader.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "progress.hpp"
 #include "replay_html.hpp"
 #include "replay_report.hpp"
@@ -148,7 +149,7 @@ void report(const replay_result& result, flags& given) {
   if (given.html.wanted()) {
     given.html.write(replay_html(result));
     given.html.commit();
-    if (given.files.text_wanted()) out.print("\nReport with charts: {}\n", given.html.name());
+    if (given.files.text_wanted()) out.print("\nReport with charts: {}\n", printable(given.html.name()));
   }
   out.flush();
 }

@@ -4,6 +4,7 @@
 
 #include "html.hpp"
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "replay_charts.hpp"
 
 namespace tamis::cli {
@@ -88,7 +89,8 @@ std::string replay_html(const replay_result& result) {
   page += summary_cards(result);
   page += fmt::format("<p class=\"soft\">{} in the store; {} queries, {} of them for {} that are not in it. {} {}</p>\n",
                       counted(result.members, "key"), grouped(result.log.queries()), grouped(result.log.negatives()),
-                      counted(result.log.distinct_negatives(), "different key"), escaped(result.source), escaped(result.store));
+                      counted(result.log.distinct_negatives(), "different key"), escaped(printable(result.source, true)),
+                      escaped(printable(result.store, true)));
   page += "<h2>Store reads in vain, added up along the log</h2>\n<figure><figcaption>" +
           key("static", "static: the same mistakes again and again") +
           key("adaptive", "adaptive: a mistake is fixed when it is seen") + "</figcaption>\n";

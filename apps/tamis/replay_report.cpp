@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "numbers.hpp"
+#include "printable.hpp"
 #include "table.hpp"
 #include "terminal.hpp"
 
@@ -171,7 +172,7 @@ void print_replay(const replay_result& result, output& out) {
   paragraph(fmt::format("{} in the store; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
                         result.log.queries() == 1 ? "1 query" : grouped(result.log.queries()) + " queries",
                         grouped(result.log.negatives()), counted(result.log.distinct_negatives(), "different key")));
-  paragraph(result.source + (result.store.empty() ? "" : " " + result.store));
+  paragraph(printable(result.source + (result.store.empty() ? "" : " " + result.store)));
   out.write('\n');
   print_costs(result, columns, out);
   print_rates(result, out);
