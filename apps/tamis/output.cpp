@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "printable.hpp"
+#include "process.hpp"
 
 namespace tamis::cli {
 
@@ -18,6 +19,7 @@ void write_all(int descriptor, const std::string& name, std::string_view text) {
       stop_if_interrupted();
       continue;
     }
+    if (put < 0 && errno == EPIPE && ends_by_broken_pipe()) throw broken_pipe();
     if (put < 0) fail(name, std::string("cannot write: ") + std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(put));
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-// Standard output, buffered and checked: a full disk or a closed pipe is an error, not silence. Errors, notes and hints go to
-// standard error.
+// Standard output, buffered and checked: a full disk is an error, not silence. Errors, notes and hints go to standard error.
 
 #include <fmt/format.h>
 
@@ -32,6 +31,9 @@ class output {
   static constexpr std::size_t flush_bytes = 1 << 16;
   std::string buffer_;
 };
+
+// Thrown when nobody reads the pipe any more, as behind `| head`: no error, and nobody to tell.
+struct broken_pipe {};
 
 // All of it, to an open descriptor; fails with the name.
 void write_all(int descriptor, const std::string& name, std::string_view text);

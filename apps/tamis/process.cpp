@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -12,6 +13,10 @@
 
 namespace tamis::cli {
 namespace {
+
+using handler = void (*)(int);
+handler pipe_before = SIG_DFL;
+handler size_before = SIG_DFL;
 
 // A stream that the caller closed must stay unusable: without this the next file that is opened takes its number, and text
 // meant for the screen lands in a filter. Opened the wrong way round, every use of it is an error.
@@ -25,9 +30,15 @@ void keep_closed_streams_closed() {
 
 void prepare_process() {
   keep_closed_streams_closed();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe or a file-size limit becomes an error of the write
-  std::signal(SIGXFSZ, SIG_IGN);
+  pipe_before = std::signal(SIGPIPE, SIG_IGN);  // a closed pipe or a file-size limit becomes an error of the write
+  size_before = std::signal(SIGXFSZ, SIG_IGN);
   watch_signals();
+}
+
+[[noreturn]] void end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);  // the shell sees what really ended the command
+  std::_Exit(128 + signal);
 }
 
 }  // namespace
@@ -38,14 +49,22 @@ int run_process(int (*run)(int, char**), int argc, char** argv) {
     return run(argc, argv);
   } catch (const interrupted& by) {
     say("interrupted");
-    std::signal(by.signal, SIG_DFL);
-    std::raise(by.signal);  // the shell sees what really ended the command
+    end_by(by.signal);
+  } catch (const broken_pipe&) {
+    end_by(SIGPIPE);
   } catch (const std::bad_alloc&) {
     say("memory: there is not enough");
   } catch (const std::exception& error) {
     say(error.what());
   }
   return 1;
+}
+
+bool ends_by_broken_pipe() { return pipe_before != SIG_IGN; }
+
+void restore_signals() {
+  std::signal(SIGPIPE, pipe_before);
+  std::signal(SIGXFSZ, size_before);
 }
 
 int show(const std::string& text) {

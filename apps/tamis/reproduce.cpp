@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "process.hpp"
 
 namespace tamis::cli {
 namespace {
@@ -18,6 +19,7 @@ namespace {
   std::vector<char*> words{const_cast<char*>(path.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
+  restore_signals();
   ::execv(path.c_str(), words.data());
   if (errno != ENOENT) fail(path, std::string("cannot be started: ") + std::strerror(errno));
   fail(path, "is not built; `./run reproduce` or `cmake --build build/app --target tamis_reproduce` builds it");

@@ -12,6 +12,7 @@ import termios
 import time
 import unittest
 
+from files_test import COMMANDS
 from tool import TOOL, ToolTest, lines
 
 
@@ -39,12 +40,57 @@ class Streams(ToolTest):
         self.assertEqual(self.json("info", "f")["keys"], 100)  # still a sound filter
         self.assertEqual(self.shell("tamis add f <&-").returncode, 1)
 
-    def test_broken_pipe_is_an_error(self):
+    def test_a_broken_pipe_ends_quietly(self):
+        """As it ends grep: by SIGPIPE."""
         self.create("f", "bloom", "1M")
         self.ok("add", "f", stdin=lines(1, 300000))
         done = self.shell("seq 300000 | tamis check f | head -1; exit ${PIPESTATUS[1]}")
-        self.assertEqual((done.returncode, done.stdout), (1, b"1\n"))
-        self.assertIn(b"tamis: standard output: cannot write: Broken pipe", done.stderr)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (128 + signal.SIGPIPE, b"1\n", b""))
+        done = self.shell("tamis generate uniform --count 1M --out >(head -1 > /dev/null; sleep 1); exit $?")
+        self.assertEqual((done.returncode, done.stderr), (128 + signal.SIGPIPE, b""))
+
+    def to_nobody(self, *args, stdin=b"", ignored=False):
+        """The command with a standard output that nobody reads."""
+        read, write = os.pipe()
+        os.close(read)
+        ignore = (lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored else None
+        done = subprocess.run([TOOL, *args], cwd=self.dir, env=self.env, input=stdin, stdout=write, stderr=subprocess.PIPE, preexec_fn=ignore)
+        os.close(write)
+        return done
+
+    def test_a_broken_pipe_ends_every_command_quietly(self):
+        self.create("f", "counting-bloom")
+        self.write("m", lines(1, 10))
+        self.write("q", lines(5, 50))
+        log = ("--members", "m", "--queries", "q")
+        commands = {
+            "filters": (), "create": ("g", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1", "--force"), "add": ("f", "m"), "check": ("f", "m"),
+            "remove": ("f", "m"), "merge": ("g", "f", "--force"), "info": ("f",), "replay": (*log, "--filter", "bloom"),
+            "advise": (*log, "--capacity", "50", "--fpr", "0.1"), "generate": ("uniform", "--count", "10"),
+            "bench": ("--keys", "10", "--filter", "bloom", "--repeats", "1"), "reproduce": ("--list",),
+        }  # fmt: skip
+        self.assertEqual(set(commands), set(COMMANDS))
+        for command, args in commands.items():
+            for more in ((), ("--help",)) + ((("--json", "-"),) if command != "generate" else ()):
+                done = self.to_nobody(command, *args, *more)
+                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""), (command, more))
+                if "--json" not in more:
+                    self.create("f", "counting-bloom", "1000", "0.01", "--force")
+                    self.ok("add", "f", "m")
+        self.assertEqual(self.to_nobody("--version").returncode, -signal.SIGPIPE)
+
+    def test_a_broken_pipe_is_an_error_for_those_who_ignore_the_signal(self):
+        for args in (("filters",), ("reproduce", "--list")):
+            done = self.to_nobody(*args, ignored=True)
+            self.assertEqual((done.returncode, done.stderr), (1, b"tamis: standard output: cannot write: Broken pipe\n"))
+
+    def test_a_broken_pipe_leaves_what_was_done(self):
+        """The answer gets lost, not the keys; and what is not done is not left half done."""
+        self.create()
+        self.to_nobody("add", "f", stdin=lines(1, 10).encode())
+        self.assertEqual(self.json("info", "f")["keys"], 10)
+        self.to_nobody("generate", "uniform", "--count", "100k", "--members", "m", "--members-count", "5")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["f", "m"])
 
     def test_pipeline(self):
         self.create("f", "bloom", "10k", "0.001")
