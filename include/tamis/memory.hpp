@@ -31,6 +31,10 @@
 
 namespace tamis {
 
+namespace detail {
+class memory_owners;
+}
+
 // Has to outlive all tables that came from it, and is called from every thread that changes or frees one of its filters.
 class memory_resource {
  public:
@@ -49,7 +53,7 @@ class memory_resource {
 
  private:
   friend class huge_pages;
-  friend class memory_owners;
+  friend class detail::memory_owners;
   friend class memory_scope;
   explicit memory_resource(std::uint16_t owner) noexcept : owner_(owner) {}
 

@@ -106,15 +106,15 @@ class evergreen {
   // Pairs the entries below the shortest match with the keys of the remote there, and lengthens those that match `d` by bits of
   // their own keys until they do not. Entries without a key are dropped. If a key there has no entry, filter and remote have
   // gone apart: nothing is changed, the answer is `unfixable`, and missing() goes up.
-  // `unfixable` also where it would cost more than filter/adapt_work.hpp allows.
+  // `unfixable` also where it would cost more than detail/remote/adapt_work.hpp allows.
   template <remote R>
   adapt_result adapt(digest d, const R& stored) {
-    adapt_work work;
+    detail::adapt_work work;
     return adapt(d, stored, work);
   }
   // The same, and says what it has cost.
   template <remote R>
-  adapt_result adapt(digest d, const R& stored, adapt_work& work) {
+  adapt_result adapt(digest d, const R& stored, detail::adapt_work& work) {
     work = {};
     return adapt_with(d, remote_ref(stored), work);
   }
@@ -371,7 +371,7 @@ class evergreen {
   void renew_block(std::uint64_t at, std::uint64_t block, unsigned generations, const remote_ref& stored, std::uint64_t& scans);
   bool renew_covering(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
   std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
-  adapt_result adapt_with(digest d, const remote_ref& stored, adapt_work& work);
+  adapt_result adapt_with(digest d, const remote_ref& stored, detail::adapt_work& work);
   bool write(std::uint64_t at, detail::adapt_group& group, std::uint64_t most);
   static unsigned common_bits(detail::uint128 x, detail::uint128 y) {  // at the front.  Requires: x != y.
     const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);

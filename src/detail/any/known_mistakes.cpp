@@ -55,9 +55,9 @@ class model_with_mistakes final : public any_model {
     out(mistakes_);
   }
 
-  bool contains(digest d) const override { return filter_->contains(d) && !mistakes_.contains(d); }
-  void contains_many(std::span<const digest> digests, std::span<bool> out) const override {
-    filter_->contains_many(digests, out);
+  bool may_contain(digest d) const override { return filter_->may_contain(d) && !mistakes_.contains(d); }
+  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const override {
+    filter_->may_contain_many(digests, out);
     if (mistakes_.size() == 0) return;
     for (std::size_t i = 0; i < digests.size(); ++i) {
       if (out[i]) out[i] = !mistakes_.contains(digests[i]);
@@ -77,12 +77,12 @@ class model_with_mistakes final : public any_model {
   std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) override;
 
   adapt_result adapt(digest d) override {
-    if (!contains(d)) return adapt_result::not_positive;
+    if (!may_contain(d)) return adapt_result::not_positive;
     const adapt_result own = filter_->can().adapt ? filter_->adapt(d) : adapt_result::unfixable;
     return own == adapt_result::unfixable ? listed(d) : own;
   }
   adapt_result adapt(digest d, const remote_ref& stored) override {
-    if (!contains(d)) return adapt_result::not_positive;
+    if (!may_contain(d)) return adapt_result::not_positive;
     const adapt_result own = filter_->can().adapt ? filter_->adapt(d, stored) : adapt_result::unfixable;
     if (own != adapt_result::unfixable) return own;
     return is_stored(d, stored) ? adapt_result::is_member : listed(d);
@@ -150,11 +150,11 @@ template <class Merge>
 status model_with_mistakes::merge_with(const any_model& other, Merge merge) {
   TAMIS_TRY(mistake_list both, mistake_list::make(mistakes_.capacity()));
   mistakes_.for_each([&](digest d) {
-    if (!other.contains(d)) both.add(d);
+    if (!other.may_contain(d)) both.add(d);
   });
   if (const auto* theirs = dynamic_cast<const model_with_mistakes*>(&other)) {
     theirs->mistakes_.for_each([&](digest d) {
-      if (!contains(d)) both.add(d);
+      if (!may_contain(d)) both.add(d);
     });
   }
   TAMIS_CHECK(merge());

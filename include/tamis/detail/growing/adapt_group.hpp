@@ -10,7 +10,7 @@
 
 #include "tamis/detail/growing/match_prefixes.hpp"
 #include "tamis/detail/growing/segment_trie.hpp"
-#include "tamis/filter/adapt_work.hpp"
+#include "tamis/detail/remote/adapt_work.hpp"
 #include "tamis/remote.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {

@@ -6,7 +6,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
-inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored, adapt_work& work) {
+inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored, detail::adapt_work& work) {
   while (true) {
     const address a = forest_.locate(d);
     detail::prefix_segment& segment = forest_[a];
@@ -39,7 +39,7 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored, ad
       const detail::uint128 x = keys.streams()[i.owner];
       const unsigned until_differs = common_bits(x, y) + 1;
       const unsigned behind_place = until_differs - std::min(until_differs, segment.place_bits());
-      if (behind_place > detail::prefix_entry::longest || ++lengthened > adapt_work::most_matches)
+      if (behind_place > detail::prefix_entry::longest || ++lengthened > detail::adapt_work::most_matches)
         return adapt_result::unfixable;
       group.lengthen(i, x, std::max(behind_place, segment.fingerprint()));
     }
@@ -47,10 +47,10 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored, ad
     const std::uint64_t after = group.slots_after(segment);
     if (after > adapt_limit(segment) && after > segment.used()) {
       // Growth takes other entries away, but a cell's own stay together.
-      const std::uint64_t most = std::max(adapt_work::most_slots, limit(forest_.segment_bits()) / 2);
+      const std::uint64_t most = std::max(detail::adapt_work::most_slots, limit(forest_.segment_bits()) / 2);
       if (shift == 0 && after - segment.used() > most) return adapt_result::unfixable;
       const no_waiting for_pages;
-      if (work.growths < adapt_work::most_growths && grow(a.at, &stored, nullptr)) {
+      if (work.growths < detail::adapt_work::most_growths && grow(a.at, &stored, nullptr)) {
         ++work.growths;
         continue;
       }

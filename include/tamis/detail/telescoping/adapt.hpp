@@ -2,7 +2,7 @@
 
 // How a false positive is fixed: all slots of its run that accept it get other symbols, group by group, under which they still
 // accept their owners. A group whose new symbols cannot be coded is reset first. Runs that are too long for that
-// (filter/adapt_work.hpp) stay as they are.
+// (detail/remote/adapt_work.hpp) stay as they are.
 
 #include <algorithm>
 #include <cstdint>

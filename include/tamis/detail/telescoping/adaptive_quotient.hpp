@@ -81,7 +81,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     return erase_with(d, &ref);
   }
 
-  // `unfixable` also where it would cost more than filter/adapt_work.hpp allows.
+  // `unfixable` also where it would cost more than detail/remote/adapt_work.hpp allows.
   template <remote R>
   adapt_result adapt(digest d, const R& stored) {
     adapt_work work;

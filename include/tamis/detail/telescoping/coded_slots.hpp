@@ -17,10 +17,10 @@
 
 #include "tamis/detail/hash/hash_suffix.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
+#include "tamis/detail/remote/adapt_work.hpp"
 #include "tamis/detail/remote/match_bipartite.hpp"
 #include "tamis/detail/telescoping/code/symbol_code.hpp"
 #include "tamis/detail/telescoping/remainder_tags.hpp"
-#include "tamis/filter/adapt_work.hpp"
 #include "tamis/remote.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {

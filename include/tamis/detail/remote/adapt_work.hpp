@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tamis {
+namespace tamis::detail {
 
 struct adapt_work {
   static constexpr std::uint64_t most_slots = 1024;            // of a run whose digests are asked for
@@ -20,4 +20,4 @@ struct adapt_work {
   unsigned growths = 0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
