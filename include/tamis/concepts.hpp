@@ -9,7 +9,8 @@
 //   erase     the caller promises that the key is in; one copy goes, every other key stays; `absent` if it certainly is not in
 //   count     at least the number of copies that are in
 //   adapt     after a "maybe" that was wrong; never makes a stored key disappear. What is not `fixed` has changed nothing, with
-//             one exception that has to be asked for: the blind switch of abf changes a word and then sees
+//             one exception that has to be asked for: the blind switch of abf changes a word and then sees. Nor has one that
+//             ended in an exception, be it for want of memory or thrown by the remote
 //             (evergreen may have grown before it finds that an insert or adapt must fail: its bytes differ then, but no key
 //             was lost or added, and nothing is accepted that was not before)
 //   rejuvenate  after a "maybe" that was right; the caller promises that the key is in. No key disappears, and no digest is

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint64_t least_keys_of_stripe = 16'384;
 constexpr std::uint32_t most_default_stripes = 16;
-constexpr int most_attempts = 8;
 
 // Keys fall into stripes by chance. Four standard deviations above the mean, so that hardly any stripe is ever short of room.
 std::uint64_t share_of(std::uint64_t total, std::uint32_t stripes) {
@@ -21,9 +20,9 @@ std::uint64_t share_of(std::uint64_t total, std::uint32_t stripes) {
 }
 
 // A filter that is made because keys are coming should not be full again soon; one that is only made again keeps its size.
-std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys, std::uint64_t room) {
+std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys, std::uint64_t room, bool larger) {
   const std::uint64_t most = room == 0 ? capacity : capacity - capacity / 4;
-  return keys + room > most ? 2 * std::max(keys + room, capacity) : capacity;
+  return larger || keys + room > most ? 2 * std::max(keys + room, capacity) : capacity;
 }
 
 }  // namespace
@@ -57,13 +56,16 @@ result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& 
     return !stopped;
   }));
   if (stopped) return failure{behind.name() + ": the rebuild was interrupted"};
-  std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size(), wish.room);
-  for (int attempt = 0; attempt < most_attempts; ++attempt, capacity += capacity / 2) {
+  // A filter that is at most half full and refuses a key would do so at any size.
+  for (std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size(), wish.room, wish.larger);;
+       capacity += capacity / 2) {
     TAMIS_TRY(any_filter filter, make(capacity));
     if (filter.insert_many(found) == found.size()) return filter;
+    if (found.size() <= capacity / 2) {
+      return failure{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
+                     std::to_string(capacity) + ", since too many have digests of the same first bits"};
+    }
   }
-  return failure{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
-                 std::to_string(capacity)};
 }
 
 }  // namespace tamis

@@ -16,8 +16,10 @@ class filter_maker {
   std::uint64_t capacity() const { return capacity_; }
   result<any_filter> make(std::uint64_t capacity) const;
   struct size_wish {
-    std::uint64_t old_capacity;  // of the filter before: kept if there were many leftovers in it, doubled if it was really full
-    std::uint64_t room;          // for new keys
+    std::uint64_t old_capacity =
+        0;                   // of the filter before: kept if there were many leftovers in it, doubled if it was really full
+    std::uint64_t room = 0;  // for new keys
+    bool larger = false;     // than before, in any case
   };
   // A filter of what the store holds in this stripe. `go_on` is asked now and then; an error if it says no.
   result<any_filter> rebuild(const store& behind, const stripe_map& map, std::uint32_t index, size_wish wish,
@@ -32,6 +34,10 @@ class filter_maker {
   hasher hash_;
   std::uint64_t capacity_;
 };
+
+// With so many keys under way. A filter that is at most half full with all of them and refuses one does so because of its
+// digest, not for want of room. (Without them would not do: a batch comes in digest order, so it fills one end first.)
+inline bool is_roomy(const any_filter& filter, std::uint64_t coming) { return filter.keys() + coming <= filter.capacity() / 2; }
 
 // Stripes of a new store: enough for writers to keep out of each other's way, few enough for the keys to spread evenly.
 std::uint32_t default_stripes(std::uint64_t capacity);

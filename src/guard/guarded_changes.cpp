@@ -52,42 +52,73 @@ status guarded_store::parts::look_up(std::vector<change>& changes) const {
 // A filter made new from the store knows nothing of the changes that are under way, so the stripe then starts over.
 status guarded_store::parts::cover(const std::vector<change>& changes) {
   constexpr int most_rebuilds = 8;
-  int rebuilds = 0;
+  int rebuilds = 0;  // of this stripe
   const auto stripe_end = [&](auto first) {
     return std::find_if(first, changes.end(), [&](const change& c) { return c.stripe != first->stripe; });
   };
   for (auto first = changes.begin(); first != changes.end();) {
     const auto last = stripe_end(first);
-    if (cover_stripe({first, last})) {
+    const std::optional<digest> left_out = cover_stripe({first, last});
+    if (!left_out) {
       first = last;
+      rebuilds = 0;
       continue;
     }
     if (++rebuilds > most_rebuilds) return failure{options_.filter + ": a stripe's new filter has no room for new keys"};
-    TAMIS_CHECK(rebuild(first->stripe, static_cast<std::uint64_t>(last - first) << rebuilds));
+    TAMIS_TRY(const bool crowded, is_crowded(*left_out, {first, last}));
+    if (crowded) return failure{options_.filter + ": refuses a key, too many stored ones have digests of the same first bits"};
+    // A filter that cannot erase may be full of leftovers: then one of the same size will do.
+    const bool larger = can_erase_ || rebuilds > 1;
+    TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << rebuilds, larger}));
   }
   return {};
 }
 
-// False if the stripe needs another filter.
-bool guarded_store::parts::cover_stripe(std::span<const change> changes) {
+// The local digest for which the stripe needs another filter; none if all are covered.
+std::optional<digest> guarded_store::parts::cover_stripe(std::span<const change> changes) {
   stripe& where = stripes_[changes.front().stripe];
   for (const change& c : changes) {
     if (!is_put(c) || c.stored) continue;
     where.inserts.fetch_add(1);
     // Without a filter every answer is "maybe", and the scan that makes one will find the key.
-    if (where.filter && !insert(where, map_.local(c.hash))) return false;
+    if (where.filter && !insert(where, map_.local(c.hash), changes.size())) return map_.local(c.hash);
   }
-  return true;
+  return std::nullopt;
 }
 
-bool guarded_store::parts::insert(stripe& where, digest local) const {
+bool guarded_store::parts::insert(stripe& where, digest local, std::uint64_t coming) const {
   const auto attempt = [&] { return where.change([&](auto& filter) { return filter->insert(local); }); };
   if (attempt() == insert_result::full) {
-    const bool expanded = can_expand_ && where.change([&](auto& filter) { return filter->expand().ok(); });
+    const bool may_expand = can_expand_ && !is_roomy(*where.filter, coming);
+    const bool expanded = may_expand && where.change([&](auto& filter) { return filter->expand().ok(); });
     if (!expanded || attempt() == insert_result::full) return false;
   }
   // Filters that never refuse get worse instead. One that can grow does so by itself.
   return can_expand_ || where.filter->keys() <= where.filter->capacity();
+}
+
+// Was this digest left out because of those that begin like it? Then no size helps, and the next one is refused at once.
+// Either the filter is at most half full, or an empty one of its size refuses these few, too.
+result<bool> guarded_store::parts::is_crowded(digest left_out, std::span<const change> changes) {
+  constexpr std::size_t most_neighbours = 64;
+  const std::uint32_t index = changes.front().stripe;
+  stripe& where = stripes_[index];
+  if (where.refusing.may_contain(left_out)) return true;
+  const digest_range alike = prefix_range(left_out, 64);
+  bool crowded = is_roomy(*where.filter, changes.size());
+  if (!crowded) {
+    std::vector<digest> crowd = {left_out};
+    const digest_range wide = {map_.global(index, alike.first), map_.global(index, alike.last)};
+    TAMIS_CHECK(behind_->scan(wide, scan_size::few, [&](digest d) {
+      crowd.push_back(map_.local(d));
+      return crowd.size() < most_neighbours;
+    }));
+    if (crowd.size() == 1) return false;
+    TAMIS_TRY(any_filter empty, maker_.make(where.filter->capacity()));
+    crowded = empty.insert_many(crowd) != crowd.size();
+  }
+  if (crowded) where.refusing.remember(alike);
+  return crowded;
 }
 
 void guarded_store::parts::uncover(const std::vector<change>& changes) {
@@ -95,6 +126,8 @@ void guarded_store::parts::uncover(const std::vector<change>& changes) {
     if (is_put(c) || !c.stored) continue;
     stripe& where = home(c.hash);
     where.erases.fetch_add(1);
+    where.refusing.forget(map_.local(c.hash));
+    where.unfixable.forget(map_.local(c.hash));
     if (!can_erase_) {
       bump(where.counts.left_behind);
     } else if (where.filter) {

@@ -24,19 +24,19 @@ guarded_store::parts::parts(store_claim behind, const guard_options& options, co
 
 guarded_store::parts::~parts() = default;
 
-status guarded_store::parts::rebuild(std::uint32_t index, std::uint64_t room, const std::function<bool()>& go_on) {
+status guarded_store::parts::rebuild(std::uint32_t index, growth wish, const std::function<bool()>& go_on) {
   stripe& where = stripes_[index];
   const std::uint64_t old_capacity = where.filter ? where.filter->capacity() : 0;
   return or_no_memory([&]() -> status {
-    TAMIS_TRY(any_filter made, maker_.rebuild(*behind_, map_, index, {old_capacity, room}, go_on));
+    TAMIS_TRY(any_filter made, maker_.rebuild(*behind_, map_, index, {old_capacity, wish.room, wish.larger}, go_on));
     where.change([&](auto& filter) { filter.emplace(std::move(made)); });
     bump(where.counts.rebuilds);
     return {};
   });
 }
 
-status guarded_store::parts::rebuild(std::uint32_t index, std::uint64_t room) {
-  return rebuild(index, room, [] { return true; });
+status guarded_store::parts::rebuild(std::uint32_t index, growth wish) {
+  return rebuild(index, wish, [] { return true; });
 }
 
 guard_stats guarded_store::parts::stats() const {

@@ -81,8 +81,9 @@ class guarded_store::parts {
   std::vector<std::unique_lock<std::mutex>> lock_all(const std::vector<change>& changes);
   status look_up(std::vector<change>& changes) const;
   status cover(const std::vector<change>& changes);
-  bool cover_stripe(std::span<const change> changes);
-  bool insert(stripe& where, digest local) const;
+  std::optional<digest> cover_stripe(std::span<const change> changes);
+  result<bool> is_crowded(digest left_out, std::span<const change> changes);
+  bool insert(stripe& where, digest local, std::uint64_t coming) const;
   void uncover(const std::vector<change>& changes);
   status commit(const std::vector<change>& changes);
   status write_to_store(const write_set& set);
@@ -101,9 +102,13 @@ class guarded_store::parts {
   void adapt_locked(stripe& where, digest hash);
   void rejuvenate(const query& asked);
 
-  // Filters, with room for that many new keys.  Requires: the stripe's `writing` is held.
-  status rebuild(std::uint32_t index, std::uint64_t room, const std::function<bool()>& go_on);
-  status rebuild(std::uint32_t index, std::uint64_t room);
+  // Filters.  Requires: the stripe's `writing` is held.
+  struct growth {
+    std::uint64_t room = 0;  // for new keys
+    bool larger = false;     // than the filter before, in any case
+  };
+  status rebuild(std::uint32_t index, growth wish, const std::function<bool()>& go_on);
+  status rebuild(std::uint32_t index, growth wish);
 
   // Snapshots.
   bool snapshot_due() const;

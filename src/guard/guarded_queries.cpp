@@ -3,6 +3,14 @@
 #include "guarded_parts.hpp"
 
 namespace tamis {
+namespace {
+
+// Digests that an adaptation may look at while lookups wait: pairing them with slots can take their number cubed. Honest keys
+// need a handful, 8 at most among 200,000 in front of any filter of the registry.
+constexpr std::uint64_t most_scanned = 128;
+constexpr std::uint64_t few_scanned = 16;  // so many may be looked at in vain every time
+
+}  // namespace
 
 result<std::optional<std::string>> guarded_store::parts::get(std::string_view key) {
   const digest hash = options_.hash(key);
@@ -113,18 +121,28 @@ void guarded_store::parts::rejuvenate(const query& asked) {
   bump(where.counts.rejuvenations);
 }
 
+// The key is not in the store. So if its digest is (`is_member`), other keys have the same one, and no filter can tell them
+// apart. That, and a crowd that takes too long to look at, stays as it is until a key goes.
 void guarded_store::parts::adapt_locked(stripe& where, digest hash) {
   if (!where.filter) return;
   const std::uint32_t index = map_.index(hash);
-  const stripe_remote stored(*behind_, map_, index);
+  const digest local = map_.local(hash);
+  if (where.unfixable.may_contain(local)) return bump(where.counts.unfixable);
+  const stripe_remote stored(*behind_, map_, index, most_scanned);
   try {
-    const adapt_result how = where.change([&](auto& filter) { return filter->adapt(map_.local(hash), remote_ref(stored)); });
+    const adapt_result how = where.change([&](auto& filter) { return filter->adapt(local, remote_ref(stored)); });
     if (how == adapt_result::fixed) bump(where.counts.adaptations);
-    if (how == adapt_result::unfixable) bump(where.counts.unfixable);
+    if (how == adapt_result::unfixable || how == adapt_result::is_member) {
+      bump(where.counts.unfixable);
+      if (how == adapt_result::is_member || stored.scanned() > few_scanned) where.unfixable.remember({local, local});
+    }
+  } catch (const too_crowded& where_to) {
+    bump(where.counts.unfixable);
+    where.unfixable.remember(where_to.range);
   } catch (const std::exception&) {
     // The store could not be read, or there was not enough memory. What the filter made of half an answer is not to be trusted.
     where.change([](auto& filter) { filter.reset(); });
-    static_cast<void>(rebuild(index, 0));  // if that fails too, the stripe goes on answering "maybe"
+    static_cast<void>(rebuild(index, {}));  // if that fails too, the stripe goes on answering "maybe"
   }
 }
 

@@ -240,7 +240,7 @@ status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, a
   if (!complete || !reached) return failure{"records are missing in stripe " + std::to_string(index)};
   if (fits) return {};
   // The stripe was given a larger filter after the snapshot, or the filter does not know what it should: make it new.
-  TAMIS_TRY(filter, maker_.rebuild(*behind_, map_, index, {filter.capacity(), 0}, [] { return true; }));
+  TAMIS_TRY(filter, maker_.rebuild(*behind_, map_, index, {.old_capacity = filter.capacity()}, [] { return true; }));
   stripes_[index].counts.rebuilds.fetch_add(1);
   return {};
 }
@@ -249,7 +249,7 @@ void guarded_store::parts::rebuild_all(const std::stop_token& stop) {
   bool whole = true;
   for (std::uint32_t i = 0; i < map_.count() && !stop.stop_requested(); ++i) {
     const std::lock_guard lock(stripes_[i].writing);
-    whole &= rebuild(i, 0, [&] { return !stop.stop_requested(); }).ok();
+    whole &= rebuild(i, {}, [&] { return !stop.stop_requested(); }).ok();
     if (stripes_[i].filter) keys_ += stripes_[i].filter->keys();
   }
   // A stripe that could not be made goes on answering "maybe"; then there is no snapshot either.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <shared_mutex>
 
+#include "crowds.hpp"
 #include "tamis/any_filter.hpp"
 #include "tamis/detail/base/random.hpp"
 #include "tamis/guard/store.hpp"
@@ -63,6 +64,8 @@ struct alignas(64) stripe {
   std::uint64_t trimmed = 0;               // records before this one were trimmed; guarded by the lock of snapshots
   std::atomic<std::uint64_t> inserts = 0;  // tells whether a key may have come between a lookup and a lock
   std::atomic<std::uint64_t> erases = 0;   // the same for a key that may have gone
+  crowds refusing;                         // where no filter takes another key; guarded by `writing`
+  crowds unfixable;                        // where the filter cannot adapt; guarded by `writing`
   mutable stripe_counts counts{};
 
   enum class answer { no, maybe, unknown };
@@ -88,11 +91,18 @@ struct alignas(64) stripe {
   }
 };
 
+// Thrown through a filter that asks for more digests than it should need. It has changed nothing (concepts.hpp).
+struct too_crowded {
+  digest_range range;  // local
+};
+
 // What a stripe's filter may ask of the store: the stored digests of a range, in their local form. Throws std::runtime_error if
-// the store cannot be read, since the answer would be incomplete and the filter would believe it.
+// the store cannot be read, since the answer would be incomplete and the filter would believe it; and too_crowded after `most`
+// digests, since a lookup waits meanwhile.
 class stripe_remote {
  public:
-  stripe_remote(const store& behind, stripe_map map, std::uint32_t index) : behind_(behind), map_(map), index_(index) {}
+  stripe_remote(const store& behind, stripe_map map, std::uint32_t index, std::uint64_t most = ~std::uint64_t{0})
+      : behind_(behind), map_(map), index_(index), most_(most) {}
 
   template <class Visit>
   void for_each_in(digest_range range, Visit visit) const {
@@ -100,16 +110,21 @@ class stripe_remote {
     behind_
         .scan(wide, scan_size::few,
               [&](digest d) {
+                if (++scanned_ > most_) return false;
                 const digest local = map_.local(d);
                 return !range.contains(local) || wants_more_after(visit, local);
               })
         .value();
+    if (scanned_ > most_) throw too_crowded{range};
   }
+  std::uint64_t scanned() const { return scanned_; }
 
  private:
   const store& behind_;
   stripe_map map_;
   std::uint32_t index_;
+  std::uint64_t most_;
+  mutable std::uint64_t scanned_ = 0;
 };
 
 }  // namespace tamis

@@ -65,6 +65,20 @@ TEST_P(guarded, a_batch_much_larger_than_the_filter_is_covered_whole) {
   EXPECT_EQ(lost_keys(tested, truth), 0u);
 }
 
+TEST_P(guarded, a_batch_may_make_every_one_of_many_stripes_grow) {
+  guard_options options = options_of(GetParam(), 600);
+  options.stripes = 32;
+  guarded_store tested = open(options);
+  write_batch batch;
+  std::map<std::string, std::string> truth;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    batch.put(key_of(i), "v");
+    truth.emplace(key_of(i), "v");
+  }
+  ASSERT_TRUE(tested.write(batch));
+  EXPECT_EQ(lost_keys(tested, truth), 0u);
+}
+
 TEST_P(guarded, grows_beyond_its_capacity_and_keeps_its_rate) {
   guarded_store tested = open(options_of(GetParam(), 1000));
   std::map<std::string, std::string> truth;
