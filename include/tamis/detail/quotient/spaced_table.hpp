@@ -1,0 +1,515 @@
+#pragma once
+
+// A quotient table whose slots are apart from its quotients: any number of quotients, S slots for every 64 of them (36 to 64 in
+// use), slots of any width. detail/quotient/run_words.hpp says where runs lie, detail/quotient/block_memory.hpp where their
+// bits stand. Slots hold what the caller puts there, in an order that the caller keeps; the table opens, closes and finds them.
+//
+// An offset of 255 or more does not fit its byte; it is then found by walking from the last block whose offset does.
+//
+// No operation but make() and those that answer a new table takes memory.
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tamis/detail/quotient/run_words.hpp"
+
+namespace tamis::detail::inline TAMIS_LEVEL {
+
+// A slot: number i of its block. The one behind the last slot is slot 0 of a block that does not exist.
+struct slot_at {
+  std::uint64_t block = 0;
+  unsigned i = 0;
+
+  friend constexpr auto operator<=>(const slot_at&, const slot_at&) = default;  // NOLINT(modernize-use-nullptr)
+};
+
+// The slots of one quotient: `size` of them from `first` on.
+struct slot_run {
+  slot_at first;
+  std::uint64_t size = 0;
+
+  friend constexpr bool operator==(const slot_run&, const slot_run&) = default;
+};
+
+class spaced_table {
+ public:
+  spaced_table() = default;
+
+  // Every quotient has its home, and at least `spare` slots follow the last of them.
+  static result<spaced_table> make(std::uint64_t quotients, std::uint64_t spare, spacing s, unsigned width) {
+    assert(quotients != 0);
+    TAMIS_TRY(const std::uint64_t blocks, blocks_of(quotients, spare, s));
+    spaced_table made;
+    TAMIS_TRY(made.memory_, block_memory::make(block_layout(s, width), blocks));
+    made.quotients_ = quotients;
+    return made;
+  }
+  static result<std::uint64_t> blocks_of(std::uint64_t quotients, std::uint64_t spare, spacing s) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 56;
+    if (quotients > most || spare > most) return failure{"a table of more than 2^56 quotients cannot be addressed"};
+    const std::uint64_t whole = quotients / block_quotients;
+    const unsigned left = quotients % block_quotients;
+    const std::uint64_t homes = whole * s.slots() + (left == 0 ? 0 : s.home(left - 1) + 1);
+    return std::max<std::uint64_t>(divide_up(homes + spare, s.slots()), divide_up(quotients, block_quotients));
+  }
+
+  std::uint64_t quotients() const { return quotients_; }
+  std::uint64_t blocks() const { return memory_.blocks(); }
+  std::uint64_t slots() const { return blocks() * slots_per_block(); }
+  std::uint64_t used() const { return used_; }  // slots that belong to runs
+  std::uint64_t bits() const { return memory_.bits(); }
+  TAMIS_INLINE unsigned width() const { return memory_.layout().width(); }
+  TAMIS_INLINE spacing spaced() const { return memory_.layout().spaced(); }
+  TAMIS_INLINE unsigned slots_per_block() const { return memory_.layout().slots(); }
+  const block_memory& memory() const { return memory_; }
+
+  TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
+    const std::uint64_t block = quotient / block_quotients;
+    memory_.prefetch_record(block);
+    if (memory_.layout().has_bytes()) {
+      prefetch_read(memory_.slot_bytes(block));
+      prefetch_read(memory_.slot_bytes(block + 1) - 1);
+    }
+  }
+
+  // Is the value in one of the quotient's slots?
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const {
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    const run_in_block run = find_in_block(memory_.header(block), spaced(), i);
+    if (matches<Width>(block, run.slots, value) != 0) return true;
+    return run.leaves() && contains_far(quotient, value);
+  }
+
+  // The run of a quotient; without slots, and where it would begin, if there is none.
+  TAMIS_INLINE slot_run find(std::uint64_t quotient) const {
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    const run_in_block run = find_in_block(memory_.header(block), spaced(), i);
+    if (run.slots == 0 || run.leaves()) return find_far(quotient);
+    return {{block, static_cast<unsigned>(std::countr_zero(run.slots))}, popcount(run.slots)};
+  }
+  TAMIS_NOINLINE slot_run find_far(std::uint64_t quotient) const {
+    const slot_at first = begin_of(quotient);
+    if (!is_occupied(quotient)) return {first, 0};
+    return {first, distance(first, runend_after(first, 1)) + 1};
+  }
+  bool is_occupied(std::uint64_t quotient) const {
+    return (block_memory::occupied(memory_.record(quotient / block_quotients)) >> (quotient % block_quotients) & 1) != 0;
+  }
+
+  // Which of the slots `among` of a block hold the value.
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t matches(std::uint64_t block, std::uint64_t among, std::uint64_t value) const {
+    const block_layout& layout = memory_.layout();
+    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;  // bits that stand in the byte column
+    if (layout.has_bytes<Width>()) among &= equal_bytes(memory_.slot_bytes(block), static_cast<std::uint8_t>(value));
+    if (Width == 0 && among == 0) return 0;
+    const std::uint8_t* const record = memory_.record(block);
+    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
+      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (63 - low - k)) >> 63);
+      among &= ~(memory_.column(record, 1 + k) ^ asked);
+    }
+    return among;
+  }
+
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t value(slot_at at) const {
+    const block_layout& layout = memory_.layout();
+    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
+    std::uint64_t value = layout.has_bytes<Width>() ? memory_.slot_bytes(at.block)[at.i] : 0;
+    const std::uint8_t* const record = memory_.record(at.block);
+    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
+      value |= (memory_.column(record, 1 + k) >> at.i & 1) << (low + k);
+    }
+    return value;
+  }
+  template <unsigned Width = 0>
+  TAMIS_INLINE void set_value(slot_at at, std::uint64_t value) {
+    const block_layout& layout = memory_.layout();
+    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
+    if (layout.has_bytes<Width>()) memory_.slot_bytes(at.block)[at.i] = static_cast<std::uint8_t>(value);
+    std::uint8_t* const record = memory_.record(at.block);
+    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
+      const std::uint64_t others = memory_.column(record, 1 + k) & ~(std::uint64_t{1} << at.i);
+      memory_.set_column(record, 1 + k, others | (value >> (low + k) & 1) << at.i);
+    }
+  }
+
+  TAMIS_INLINE slot_at next(slot_at at) const { return ++at.i == slots_per_block() ? slot_at{at.block + 1, 0} : at; }
+  TAMIS_INLINE slot_at previous(slot_at at) const {
+    return at.i == 0 ? slot_at{at.block - 1, slots_per_block() - 1} : slot_at{at.block, at.i - 1};
+  }
+  slot_at advanced(slot_at at, std::uint64_t by) const {
+    const std::uint64_t i = at.i + by;
+    if (i < slots_per_block()) return {at.block, static_cast<unsigned>(i)};
+    return {at.block + i / slots_per_block(), static_cast<unsigned>(i % slots_per_block())};
+  }
+  // Slots from one to the other.  Requires: from <= to.
+  std::uint64_t distance(slot_at from, slot_at to) const { return (to.block - from.block) * slots_per_block() + to.i - from.i; }
+  slot_at end_of(const slot_run& run) const { return advanced(run.first, run.size); }
+
+  // A new slot at `at`, which is in the quotient's run or just behind it; `run` gets it. The caller sets its value. False, and
+  // nothing has changed, if there is no free slot behind it.
+  bool open(std::uint64_t quotient, slot_run& run, slot_at at) {
+    const slot_at free = next_free(at);
+    if (free.block == blocks()) return false;
+    const bool ends_run = at == end_of(run);
+    std::uint8_t* const own = memory_.record(quotient / block_quotients);
+    if (run.size == 0) {
+      block_memory::set_occupied(own, block_memory::occupied(own) | std::uint64_t{1} << (quotient % block_quotients));
+    } else if (ends_run) {
+      flip_runend(previous(at));
+    }
+    move_up(at, free, ends_run);
+    for (std::uint64_t block = quotient / block_quotients + 1; block <= free.block; ++block) {
+      std::uint8_t* const record = memory_.record(block);
+      block_memory::set_offset(record, block_memory::offset(record) + 1);
+    }
+    ++run.size;
+    ++used_;
+    return true;
+  }
+
+  // The slot goes, and `run` loses it.  Requires: it is one of the quotient's run.
+  void close(std::uint64_t quotient, slot_run& run, slot_at at) {
+    assert(run.size != 0);
+    const slot_at end = next_closed(next(at));
+    if (run.size == 1) {
+      std::uint8_t* const own = memory_.record(quotient / block_quotients);
+      block_memory::set_occupied(own, block_memory::occupied(own) ^ std::uint64_t{1} << (quotient % block_quotients));
+    } else if (next(at) == end_of(run)) {
+      flip_runend(previous(at));
+    }
+    const slot_at last = previous(end);
+    move_down(at, last);
+    lower_offsets(quotient / block_quotients, last.block);
+    --run.size;
+    --used_;
+  }
+
+  // Puts a value into the quotient's run, as the last but one of its slots, and answers where; none, and nothing has changed,
+  // if there is no room.
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t value) {
+    return insert_in_block<Width>(quotient, value) || insert_far(quotient, value);
+  }
+
+  // Takes one slot with this value out of the quotient's run. False if there is none.
+  bool erase(std::uint64_t quotient, std::uint64_t value) {
+    slot_run run = find(quotient);
+    const auto at = find_value(run, value);
+    if (!at) return false;
+    close(quotient, run, *at);
+    return true;
+  }
+  // The first slot of a run that holds the value.
+  std::optional<slot_at> find_value(const slot_run& run, std::uint64_t value) const {
+    std::optional<slot_at> found;
+    for_each_part(run, [&](std::uint64_t block, std::uint64_t slots) {
+      const std::uint64_t equal = matches(block, slots, value);
+      if (equal != 0) found = slot_at{block, static_cast<unsigned>(std::countr_zero(equal))};
+      return equal == 0;
+    });
+    return found;
+  }
+  std::uint64_t count_value(const slot_run& run, std::uint64_t value) const {
+    std::uint64_t count = 0;
+    for_each_part(run, [&](std::uint64_t block, std::uint64_t slots) {
+      count += popcount(matches(block, slots, value));
+      return true;
+    });
+    return count;
+  }
+
+  // The quotient's run becomes these values. False, and nothing has changed, if there is no room.
+  bool assign(std::uint64_t quotient, std::span<const std::uint64_t> values) {
+    slot_run run = find(quotient);
+    const std::uint64_t before = run.size;
+    while (run.size < values.size()) {
+      if (open(quotient, run, end_of(run))) continue;
+      while (run.size > before) close(quotient, run, previous(end_of(run)));
+      return false;
+    }
+    while (run.size > values.size()) close(quotient, run, previous(end_of(run)));
+    slot_at at = run.first;
+    for (const std::uint64_t value : values) set_value(at, value), at = next(at);
+    return true;
+  }
+
+  // Calls visit(value) for the slots of a run, in order.
+  template <class Visit>
+  void for_each_value(const slot_run& run, Visit visit) const {
+    slot_at at = run.first;
+    for (std::uint64_t left = run.size; left != 0; --left, at = next(at)) visit(value(at));
+  }
+
+  // Calls visit(quotient, run) for every run, in order.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    slot_at end{0, 0};
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      for (std::uint64_t left = block_memory::occupied(memory_.record(block)); left != 0; left &= left - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(left));
+        const slot_at first = std::max(end, slot_at{block, spaced().home(i)});
+        const slot_at last = runend_after(first, 1);
+        visit(block * block_quotients + i, slot_run{first, distance(first, last) + 1});
+        end = next(last);
+      }
+    }
+  }
+
+  // Builds a table in the order of its quotients, from slot 0 at first: a run of `size` slots, of which the caller sets the
+  // values. None if it does not fit.  Requires: all quotients so far were smaller, and only append has been used.
+  std::optional<slot_run> append(std::uint64_t quotient, std::uint64_t size, slot_at& end) {
+    assert(quotient < quotients_ && size != 0);
+    const std::uint64_t own = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    const slot_run run{std::max(end, slot_at{own, spaced().home(i)}), size};
+    if (size > slots()) return std::nullopt;
+    const slot_at last = advanced(run.first, size - 1);
+    if (last.block >= blocks()) return std::nullopt;
+    std::uint8_t* const record = memory_.record(own);
+    block_memory::set_occupied(record, block_memory::occupied(record) | std::uint64_t{1} << i);
+    flip_runend(last);
+    end = next(last);
+    for (std::uint64_t block = own + 1; block <= last.block; ++block) {
+      block_memory::set_offset(memory_.record(block), distance({block, 0}, end));
+    }
+    used_ += size;
+    return run;
+  }
+
+  friend bool operator==(const spaced_table&, const spaced_table&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.quotients_, self.used_, self.memory_);
+  }
+  // Fields from outside: after this, every operation stays inside the table and ends.
+  status validate() const {
+    if (quotients_ == 0 || divide_up(quotients_, block_quotients) > blocks()) {
+      return failure{"the table has " + std::to_string(quotients_) + " quotients in " + std::to_string(blocks()) + " blocks"};
+    }
+    slot_at end{0, 0};
+    std::uint64_t used = 0;
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      const record_header header = memory_.header(block);
+      const std::uint64_t offset = end <= slot_at{block, 0} ? 0 : distance({block, 0}, end);
+      if (header.offset != std::min<std::uint64_t>(offset, longest_offset)) return damaged(block, "a wrong offset");
+      for (std::uint64_t left = header.occupied; left != 0; left &= left - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(left));
+        if (block * block_quotients + i >= quotients_) return damaged(block, "a run of a quotient that does not exist");
+        const slot_at first = std::max(end, slot_at{block, spaced().home(i)});
+        const slot_at last = find_runend(end);
+        if (last < first || last.block == blocks()) return damaged(block, "a run without an end, or an end without a run");
+        used += distance(first, last) + 1;
+        end = next(last);
+      }
+    }
+    if (find_runend(end).block != blocks()) return failure{"the table has the end of a run that does not exist"};
+    if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
+    return {};
+  }
+
+ private:
+  // Calls visit(block, slots) for the parts of a run, block by block, until a visit says false.
+  template <class Visit>
+  TAMIS_INLINE void for_each_part(const slot_run& run, Visit visit) const {
+    slot_at at = run.first;
+    for (std::uint64_t left = run.size; left != 0; at = {at.block + 1, 0}) {
+      const auto here = static_cast<unsigned>(std::min<std::uint64_t>(left, slots_per_block() - at.i));
+      if (!visit(at.block, low_mask(here) << at.i)) return;
+      left -= here;
+    }
+  }
+  TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
+    return find_value(find_far(quotient), value).has_value();
+  }
+
+  // insert() where nothing but slots of the quotient's own block moves.
+  template <unsigned Width>
+  TAMIS_INLINE bool insert_in_block(std::uint64_t quotient, std::uint64_t value) {
+    const block_layout& layout = memory_.layout();
+    const spacing s = layout.spaced();
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    std::uint8_t* const record = memory_.record(block);
+    const record_header header = memory_.header(record);
+    const auto occupied = static_cast<unsigned>(header.occupied >> i & 1);
+    const unsigned end = std::max(s.home(i), select(header.bounds(), rank(header.occupied, i) + occupied));
+    // If the run ends behind the block, no slot from its last one on is free.
+    const unsigned at = end - occupied;
+    const unsigned free = first_free(header, s, at);
+    if (free >= s.slots()) return false;
+    block_memory::set_occupied(record, header.occupied | std::uint64_t{1} << i);
+    memory_.set_column(record, 0, with_bit_inserted(header.runends, at, free, occupied ^ 1));
+    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
+    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
+      const std::uint64_t column = memory_.column(record, 1 + k);
+      memory_.set_column(record, 1 + k, with_bit_inserted(column, at, free, value >> (low + k) & 1));
+    }
+    if (layout.has_bytes<Width>()) {
+      std::uint8_t* const bytes = memory_.slot_bytes(block) + at;
+      move_bytes_up(bytes, free - at);
+      *bytes = static_cast<std::uint8_t>(value);
+    }
+    ++used_;
+    return true;
+  }
+  TAMIS_NOINLINE bool insert_far(std::uint64_t quotient, std::uint64_t value) {
+    slot_run run = find(quotient);
+    const slot_at at = advanced(run.first, run.size - (run.size != 0));
+    if (!open(quotient, run, at)) return false;
+    set_value(at, value);
+    return true;
+  }
+
+  // Where the runs of all quotients before this block have ended; the block's first slot if that was before it.
+  slot_at runs_before(std::uint64_t block) const {
+    const unsigned offset = block_memory::offset(memory_.record(block));
+    if (offset == longest_offset) return walk_to(block);
+    return advanced({block, 0}, offset);
+  }
+  TAMIS_COLD slot_at walk_to(std::uint64_t block) const {
+    std::uint64_t from = block;
+    while (block_memory::offset(memory_.record(from)) == longest_offset) --from;  // ends: the first block's offset is 0
+    slot_at end = runs_before(from);
+    for (; from < block; ++from) end = runs_after(from, end);
+    return end;
+  }
+  // runs_before(block + 1), from `end` = runs_before(block).
+  slot_at runs_after(std::uint64_t block, slot_at end) const {
+    const unsigned runs = popcount(block_memory::occupied(memory_.record(block)));
+    if (runs != 0) end = next(runend_after(end, runs));
+    return std::max(end, slot_at{block + 1, 0});
+  }
+  // The k-th runend at or after a slot, counted from 1.  Requires: it exists.
+  slot_at runend_after(slot_at from, unsigned k) const {
+    std::uint64_t block = from.block;
+    std::uint64_t ends = high_bits(memory_.runends(memory_.record(block)), from.i);
+    for (unsigned here; (here = popcount(ends)) < k; ends = memory_.runends(memory_.record(block))) {
+      k -= here;
+      ++block;
+    }
+    return {block, select(ends, k - 1)};
+  }
+  // The first runend at or after a slot; the end of the table if there is none.
+  slot_at find_runend(slot_at from) const {
+    for (; from.block < blocks(); from = {from.block + 1, 0}) {
+      const std::uint64_t ends = high_bits(memory_.runends(memory_.record(from.block)), from.i);
+      if (ends != 0) return {from.block, static_cast<unsigned>(std::countr_zero(ends))};
+    }
+    return from;
+  }
+  // Where the quotient's run begins, or would begin.
+  slot_at begin_of(std::uint64_t quotient) const {
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    const slot_at before = runs_before(block);
+    const unsigned runs = rank(block_memory::occupied(memory_.record(block)), i);
+    return std::max(slot_at{block, spaced().home(i)}, runs == 0 ? before : next(runend_after(before, runs)));
+  }
+
+  // The first slot at or after a slot that belongs to no run; the end of the table if there is none.
+  slot_at next_free(slot_at from) const {
+    for (; from.block < blocks(); from = {from.block + 1, 0}) {
+      const unsigned x = first_free(memory_.header(from.block), spaced(), from.i);
+      if (x < slots_per_block()) return {from.block, x};
+    }
+    return from;
+  }
+  // The first slot at or after a slot before which all runs with a home before it have ended; or the end of the table.
+  slot_at next_closed(slot_at from) const {
+    for (; from.block < blocks(); from = {from.block + 1, 0}) {
+      const unsigned x = first_closed(memory_.header(from.block), spaced(), from.i);
+      if (x < slots_per_block()) return {from.block, x};
+    }
+    return from;
+  }
+
+  void flip_runend(slot_at at) {
+    std::uint8_t* const record = memory_.record(at.block);
+    memory_.set_column(record, 0, memory_.runends(record) ^ std::uint64_t{1} << at.i);
+  }
+
+  // Slots [at, last) go up by one, over what slot `last` was; slot `at` becomes zero, and a runend if `ends_run`.
+  void move_up(slot_at at, slot_at last, bool ends_run) {
+    const unsigned columns = 1 + memory_.layout().bit_columns();
+    const unsigned top = slots_per_block() - 1;
+    for (std::uint64_t block = last.block;; --block) {
+      const bool lowest = block == at.block;
+      std::uint8_t* const record = memory_.record(block);
+      const unsigned low = lowest ? at.i : 0;
+      const unsigned high = block == last.block ? last.i : top;
+      for (unsigned k = 0; k < columns; ++k) {
+        const std::uint64_t below = lowest ? static_cast<std::uint64_t>(k == 0 && ends_run)
+                                           : memory_.column(record - memory_.layout().record_bytes(), k) >> top;
+        memory_.set_column(record, k, with_bit_inserted(memory_.column(record, k), low, high, below));
+      }
+      if (lowest) break;
+    }
+    if (memory_.layout().has_bytes()) {
+      std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
+      move_bytes_up(bytes, distance(at, last));
+      *bytes = 0;
+    }
+  }
+  // Slots (at, last] go down by one, over what slot `at` was; slot `last` becomes zero.
+  void move_down(slot_at at, slot_at last) {
+    const unsigned columns = 1 + memory_.layout().bit_columns();
+    const unsigned top = slots_per_block() - 1;
+    for (std::uint64_t block = at.block;; ++block) {
+      const bool highest = block == last.block;
+      std::uint8_t* const record = memory_.record(block);
+      const unsigned low = block == at.block ? at.i : 0;
+      const unsigned high = highest ? last.i : top;
+      for (unsigned k = 0; k < columns; ++k) {
+        const std::uint64_t above = highest ? 0 : memory_.column(record + memory_.layout().record_bytes(), k) & 1;
+        memory_.set_column(record, k, with_bit_removed(memory_.column(record, k), low, high) | above << high);
+      }
+      if (highest) break;
+    }
+    if (memory_.layout().has_bytes()) {
+      std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
+      const std::uint64_t size = distance(at, last);
+      move_bytes_down(bytes + 1, size);
+      bytes[size] = 0;
+    }
+  }
+
+  // The runs of the quotients up to block `from` have lost a slot: all blocks up to `last` begin one slot earlier.
+  void lower_offsets(std::uint64_t from, std::uint64_t last) {
+    slot_at before;  // runs_before(block - 1), if it is known although the offset does not say it
+    bool known = false;
+    for (std::uint64_t block = from + 1; block <= last; ++block) {
+      std::uint8_t* const record = memory_.record(block);
+      const unsigned offset = block_memory::offset(record);
+      if (offset != longest_offset) {
+        block_memory::set_offset(record, offset - 1);
+        known = false;
+      } else {
+        before = runs_after(block - 1, known ? before : runs_before(block - 1));
+        block_memory::set_offset(record, distance({block, 0}, before));
+        known = true;
+      }
+    }
+  }
+
+  static failure damaged(std::uint64_t block, const char* what) {
+    return failure{"block " + std::to_string(block) + " of the table has " + what};
+  }
+
+  block_memory memory_;
+  std::uint64_t quotients_ = 0;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL
