@@ -18,10 +18,13 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/byte_column.hpp"
 #include "tamis/detail/quotient/spacing.hpp"
+
+#define TAMIS_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -54,6 +57,19 @@ class block_layout {
   template <unsigned Width = 0>
   TAMIS_INLINE constexpr unsigned bit_columns() const {
     return has_bytes<Width>() ? width<Width>() - 8 : width<Width>();
+  }
+  // Calls use(k) for the runends, 0, and every bit column; with constants, and unrolled, if the width is known.
+  template <unsigned Width, unsigned First = 0, class Use>
+  TAMIS_INLINE constexpr void for_columns(Use use) const {
+    if constexpr (Width == 0) {
+      for (unsigned k = First; k < 1 + bit_columns(); ++k) use(k);
+    } else {
+      constexpr unsigned last = Width >= 8 ? Width - 7 : Width + 1;
+      [&]<unsigned... K>(std::integer_sequence<unsigned, K...>) TAMIS_INLINE_LAMBDA {
+        (use(std::integral_constant<unsigned, First + K>()), ...);
+      }
+      (std::make_integer_sequence<unsigned, last - First>());
+    }
   }
   TAMIS_INLINE constexpr unsigned record_bytes() const { return record_bytes_; }
   // Of one block.
@@ -118,10 +134,20 @@ class block_memory {
   TAMIS_INLINE static unsigned offset(const std::uint8_t* record) { return record[8]; }
   // Bits of all slots: the runends, or bit column k - 1.
   TAMIS_INLINE std::uint64_t column(const std::uint8_t* record, unsigned k) const {
-    const unsigned first = k * layout_.slots();
-    // S is a multiple of four: a column begins with a byte or in its middle, and then has at most 60 bits.
-    return low_bits(load(record + block_layout::fixed_bytes + first / 8) >> (first % 8), layout_.slots());
+    return low_bits(load(record + column_byte(k)) >> column_shift(k), layout_.slots());
   }
+  // The word in which a column stands, from its bit column_shift(k) on; what else is in it belongs to its neighbours. S is a
+  // multiple of four: a column begins with a byte or in the middle of one, and then has at most 60 bits.
+  TAMIS_INLINE unsigned column_byte(unsigned k) const {
+    return block_layout::fixed_bytes + k / 2 * (layout_.slots() / 4) + k % 2 * (layout_.slots() / 8);
+  }
+  TAMIS_INLINE unsigned column_shift(unsigned k) const { return k % 2 * (layout_.slots() % 8); }
+  TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
+    std::uint64_t word;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+  }
+  TAMIS_INLINE static void store(std::uint8_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
   TAMIS_INLINE std::uint64_t runends(const std::uint8_t* record) const { return column(record, 0); }
   TAMIS_INLINE record_header header(const std::uint8_t* record) const {
     return {occupied(record), runends(record), offset(record)};
@@ -134,9 +160,42 @@ class block_memory {
   }
   // Requires: no bit beyond the block's slots.
   TAMIS_INLINE void set_column(std::uint8_t* record, unsigned k, std::uint64_t bits) {
-    const unsigned first = k * layout_.slots();
-    std::uint8_t* const at = record + block_layout::fixed_bytes + first / 8;
-    store(at, blend(load(at), bits << (first % 8), layout_.spaced().all_slots() << (first % 8)));
+    std::uint8_t* const at = record + column_byte(k);
+    store(at, blend(load(at), bits << column_shift(k), layout_.spaced().all_slots() << column_shift(k)));
+  }
+
+  // In all columns of a record, bits [low, high) go up by one, over what bit `high` was, and bit `low` becomes bit k of
+  // `incoming` in column k.  Requires: low <= high < slots().
+  template <unsigned Width>
+  TAMIS_INLINE void insert_bits(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
+    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
+    const std::uint64_t move = all & (all - 1);
+    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const at = record + column_byte(k);
+      const unsigned shift = column_shift(k);
+      const std::uint64_t word = load(at);
+      store(at, (word & ~(all << shift)) | (word << 1 & move << shift) | (incoming >> k & 1) << (low + shift));
+    });
+  }
+  // Bits (low, high] go down by one, over what bit `low` was, and bit `high` becomes bit k of `incoming` in column k.
+  template <unsigned Width>
+  TAMIS_INLINE void remove_bits(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
+    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
+    const std::uint64_t move = all >> 1 & all;
+    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const at = record + column_byte(k);
+      const unsigned shift = column_shift(k);
+      const std::uint64_t word = load(at);
+      store(at, (word & ~(all << shift)) | (word >> 1 & move << shift) | (incoming >> k & 1) << (high + shift));
+    });
+  }
+  // Bit i of every column, the one of column k as bit k.
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t bits_of(const std::uint8_t* record, unsigned i) const {
+    std::uint64_t bits = 0;
+    layout_.for_columns<Width>(
+        [&](auto k) TAMIS_INLINE_LAMBDA { bits |= (load(record + column_byte(k)) >> (i + column_shift(k)) & 1) << k; });
+    return bits;
   }
 
   // A record may lie in two cache lines, and so may the slots of a block.
@@ -186,13 +245,6 @@ class block_memory {
     blocks_ = blocks;
     slot_bytes_at_ = blocks * layout.record_bytes();  // of a file it may not fit: validate() finds that
   }
-  TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
-    std::uint64_t word;
-    std::memcpy(&word, from, sizeof word);
-    return word;
-  }
-  TAMIS_INLINE static void store(std::uint8_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
-
   block_layout layout_;
   std::uint64_t blocks_ = 0;
   std::uint64_t slot_bytes_at_ = 0;

@@ -85,7 +85,7 @@ class spaced_table {
     const auto i = static_cast<unsigned>(quotient % block_quotients);
     const run_in_block run = find_in_block(memory_.header(block), spaced(), i);
     if (matches<Width>(block, run.slots, value) != 0) return true;
-    return run.leaves() && contains_far(quotient, value);
+    return run.leaves() && contains_far<Width>(quotient, value);
   }
 
   // The run of a quotient; without slots, and where it would begin, if there is none.
@@ -113,23 +113,20 @@ class spaced_table {
     if (layout.has_bytes<Width>()) among &= equal_bytes(memory_.slot_bytes(block), static_cast<std::uint8_t>(value));
     if (Width == 0 && among == 0) return 0;
     const std::uint8_t* const record = memory_.record(block);
-    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
-      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (63 - low - k)) >> 63);
-      among &= ~(memory_.column(record, 1 + k) ^ asked);
-    }
-    return among;
+    std::uint64_t differ = 0;
+    layout.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - low - k)) >> 63);
+      differ |= (block_memory::load(record + memory_.column_byte(k)) >> memory_.column_shift(k)) ^ asked;
+    });
+    return among & ~differ;
   }
 
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(slot_at at) const {
     const block_layout& layout = memory_.layout();
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    std::uint64_t value = layout.has_bytes<Width>() ? memory_.slot_bytes(at.block)[at.i] : 0;
-    const std::uint8_t* const record = memory_.record(at.block);
-    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
-      value |= (memory_.column(record, 1 + k) >> at.i & 1) << (low + k);
-    }
-    return value;
+    const std::uint64_t byte = layout.has_bytes<Width>() ? memory_.slot_bytes(at.block)[at.i] : 0;
+    return byte | memory_.bits_of<Width>(memory_.record(at.block), at.i) >> 1 << low;
   }
   template <unsigned Width = 0>
   TAMIS_INLINE void set_value(slot_at at, std::uint64_t value) {
@@ -137,10 +134,12 @@ class spaced_table {
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
     if (layout.has_bytes<Width>()) memory_.slot_bytes(at.block)[at.i] = static_cast<std::uint8_t>(value);
     std::uint8_t* const record = memory_.record(at.block);
-    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
-      const std::uint64_t others = memory_.column(record, 1 + k) & ~(std::uint64_t{1} << at.i);
-      memory_.set_column(record, 1 + k, others | (value >> (low + k) & 1) << at.i);
-    }
+    layout.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const word = record + memory_.column_byte(k);
+      const unsigned bit = at.i + memory_.column_shift(k);
+      const std::uint64_t others = block_memory::load(word) & ~(std::uint64_t{1} << bit);
+      block_memory::store(word, others | (value >> low << 1 >> k & 1) << bit);
+    });
   }
 
   TAMIS_INLINE slot_at next(slot_at at) const { return ++at.i == slots_per_block() ? slot_at{at.block + 1, 0} : at; }
@@ -330,8 +329,20 @@ class spaced_table {
       left -= here;
     }
   }
+  // Of a run that leaves its block, from where it begins on.
+  template <unsigned Width>
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
-    return find_value(find_far(quotient), value).has_value();
+    const slot_at first = begin_of(quotient);
+    std::uint64_t block = first.block;
+    std::uint64_t from = ~std::uint64_t{0} << first.i;
+    while (true) {
+      const std::uint64_t ends = memory_.runends(memory_.record(block)) & from;
+      const std::uint64_t up_to_end = ends ^ (ends - 1);  // all, if it goes on in the next block
+      if (matches<Width>(block, from & up_to_end & spaced().all_slots(), value) != 0) return true;
+      if (ends != 0) return false;
+      ++block;
+      from = ~std::uint64_t{0};
+    }
   }
 
   // insert() where nothing but slots of the quotient's own block moves.
@@ -350,12 +361,8 @@ class spaced_table {
     const unsigned free = first_free(header, s, at);
     if (free >= s.slots()) return false;
     block_memory::set_occupied(record, header.occupied | std::uint64_t{1} << i);
-    memory_.set_column(record, 0, with_bit_inserted(header.runends, at, free, occupied ^ 1));
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    for (unsigned k = 0; k < layout.bit_columns<Width>(); ++k) {
-      const std::uint64_t column = memory_.column(record, 1 + k);
-      memory_.set_column(record, 1 + k, with_bit_inserted(column, at, free, value >> (low + k) & 1));
-    }
+    memory_.insert_bits<Width>(record, at, free, value >> low << 1 | (occupied ^ 1));
     if (layout.has_bytes<Width>()) {
       std::uint8_t* const bytes = memory_.slot_bytes(block) + at;
       move_bytes_up(bytes, free - at);
@@ -442,20 +449,12 @@ class spaced_table {
 
   // Slots [at, last) go up by one, over what slot `last` was; slot `at` becomes zero, and a runend if `ends_run`.
   void move_up(slot_at at, slot_at last, bool ends_run) {
-    const unsigned columns = 1 + memory_.layout().bit_columns();
     const unsigned top = slots_per_block() - 1;
-    for (std::uint64_t block = last.block;; --block) {
-      const bool lowest = block == at.block;
-      std::uint8_t* const record = memory_.record(block);
-      const unsigned low = lowest ? at.i : 0;
-      const unsigned high = block == last.block ? last.i : top;
-      for (unsigned k = 0; k < columns; ++k) {
-        const std::uint64_t below = lowest ? static_cast<std::uint64_t>(k == 0 && ends_run)
-                                           : memory_.column(record - memory_.layout().record_bytes(), k) >> top;
-        memory_.set_column(record, k, with_bit_inserted(memory_.column(record, k), low, high, below));
-      }
-      if (lowest) break;
+    for (std::uint64_t block = last.block; block > at.block; --block) {
+      const std::uint64_t below = memory_.bits_of(memory_.record(block - 1), top);
+      memory_.insert_bits<0>(memory_.record(block), 0, block == last.block ? last.i : top, below);
     }
+    memory_.insert_bits<0>(memory_.record(at.block), at.i, at.block == last.block ? last.i : top, ends_run);
     if (memory_.layout().has_bytes()) {
       std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
       move_bytes_up(bytes, distance(at, last));
@@ -464,19 +463,12 @@ class spaced_table {
   }
   // Slots (at, last] go down by one, over what slot `at` was; slot `last` becomes zero.
   void move_down(slot_at at, slot_at last) {
-    const unsigned columns = 1 + memory_.layout().bit_columns();
     const unsigned top = slots_per_block() - 1;
-    for (std::uint64_t block = at.block;; ++block) {
-      const bool highest = block == last.block;
-      std::uint8_t* const record = memory_.record(block);
-      const unsigned low = block == at.block ? at.i : 0;
-      const unsigned high = highest ? last.i : top;
-      for (unsigned k = 0; k < columns; ++k) {
-        const std::uint64_t above = highest ? 0 : memory_.column(record + memory_.layout().record_bytes(), k) & 1;
-        memory_.set_column(record, k, with_bit_removed(memory_.column(record, k), low, high) | above << high);
-      }
-      if (highest) break;
+    for (std::uint64_t block = at.block; block < last.block; ++block) {
+      const std::uint64_t above = memory_.bits_of(memory_.record(block + 1), 0);
+      memory_.remove_bits<0>(memory_.record(block), block == at.block ? at.i : 0, top, above);
     }
+    memory_.remove_bits<0>(memory_.record(last.block), last.block == at.block ? at.i : 0, last.i, 0);
     if (memory_.layout().has_bytes()) {
       std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
       const std::uint64_t size = distance(at, last);
