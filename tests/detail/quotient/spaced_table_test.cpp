@@ -113,7 +113,7 @@ struct table_world {
       return;
     }
     auto& run = model[quotient];
-    run.insert(run.empty() ? run.end() : run.end() - 1, value);  // before the last one
+    run.insert(run.begin(), value);
   }
   void erase(std::uint64_t quotient, std::uint64_t value) {
     auto& run = model[quotient];

@@ -194,11 +194,22 @@ class spaced_table {
     --used_;
   }
 
-  // Puts a value into the quotient's run, as the last but one of its slots, and answers where; none, and nothing has changed,
-  // if there is no room.
+  // Puts a value into the quotient's run, as the first of its slots. False, and nothing has changed, if there is no room.
   template <unsigned Width = 0>
   TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t value) {
-    return insert_in_block<Width>(quotient, value) || insert_far(quotient, value);
+    return insert_in_block<Width, false>(quotient, value) || insert_far(quotient, value);
+  }
+  // The same in a run whose first two slots do not descend, and will not, if only slots of the quotient's own block move.
+  // False, and nothing has changed, if that is not so, or if they do descend.
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool insert_ordered_in_block(std::uint64_t quotient, std::uint64_t value) {
+    return insert_in_block<Width, true>(quotient, value);
+  }
+
+  // Do the first two slots of a run descend?  Requires: there are two.
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool descends(slot_at first) const {
+    return value<Width>(first) > value<Width>(next(first));
   }
 
   // Takes one slot with this value out of the quotient's run. False if there is none.
@@ -346,7 +357,7 @@ class spaced_table {
   }
 
   // insert() where nothing but slots of the quotient's own block moves.
-  template <unsigned Width>
+  template <unsigned Width, bool Ordered>
   TAMIS_INLINE bool insert_in_block(std::uint64_t quotient, std::uint64_t value) {
     const block_layout& layout = memory_.layout();
     const spacing s = layout.spaced();
@@ -355,27 +366,37 @@ class spaced_table {
     std::uint8_t* const record = memory_.record(block);
     const record_header header = memory_.header(record);
     const auto occupied = static_cast<unsigned>(header.occupied >> i & 1);
-    const unsigned end = std::max(s.home(i), select(header.bounds(), rank(header.occupied, i) + occupied));
-    // If the run ends behind the block, no slot from its last one on is free.
-    const unsigned at = end - occupied;
+    // If the run begins behind the block, no slot from there on is free.
+    const unsigned at = std::max(s.home(i), select(header.bounds(), rank(header.occupied, i)));
     const unsigned free = first_free(header, s, at);
     if (free >= s.slots()) return false;
+    std::uint64_t first = value;
+    if constexpr (Ordered) {
+      if (occupied != 0) {
+        const std::uint64_t was_first = this->value<Width>({block, at});
+        const bool is_alone = (header.runends >> at & 1) != 0;
+        // A slot behind it is in the block, for there is a free one.
+        if (!is_alone && was_first > this->value<Width>({block, at + 1})) return false;
+        first = std::min(value, was_first);
+        value = std::max(value, was_first);
+      }
+    }
     block_memory::set_occupied(record, header.occupied | std::uint64_t{1} << i);
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    memory_.insert_bits<Width>(record, at, free, value >> low << 1 | (occupied ^ 1));
+    memory_.insert_bits<Width>(record, at, free, first >> low << 1 | (occupied ^ 1));
     if (layout.has_bytes<Width>()) {
       std::uint8_t* const bytes = memory_.slot_bytes(block) + at;
       move_bytes_up(bytes, free - at);
-      *bytes = static_cast<std::uint8_t>(value);
+      *bytes = static_cast<std::uint8_t>(first);
     }
+    if (Ordered && occupied != 0) set_value<Width>({block, at + 1}, value);
     ++used_;
     return true;
   }
   TAMIS_NOINLINE bool insert_far(std::uint64_t quotient, std::uint64_t value) {
     slot_run run = find(quotient);
-    const slot_at at = advanced(run.first, run.size - (run.size != 0));
-    if (!open(quotient, run, at)) return false;
-    set_value(at, value);
+    if (!open(quotient, run, run.first)) return false;
+    set_value(run.first, value);
     return true;
   }
 

@@ -1,0 +1,267 @@
+#pragma once
+
+// A quotient table of entries that are prefixes of their keys' streams: plain ones of r bits, one slot each, and lengthened
+// ones coded in the slots of their run (detail/quotient/pair_code.hpp). Where a stream is meant here, it is what follows the
+// quotient.
+//
+// The invariant: all keys can be paired with entries of their quotient so that every entry is a prefix of its key's stream. Two
+// prefixes are nested or have no stream in common; what each operation does to the invariant follows from that
+// (docs/filters/evergreen.md has the proofs).
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "tamis/detail/growing/match_prefixes.hpp"
+#include "tamis/detail/quotient/pair_code.hpp"
+#include "tamis/detail/quotient/spaced_table.hpp"
+
+namespace tamis::detail::inline TAMIS_LEVEL {
+
+class paired_table {
+ public:
+  paired_table() = default;
+  // Requires: pair_code::least_width <= width.
+  static result<paired_table> make(std::uint64_t quotients, std::uint64_t spare, spacing s, unsigned width) {
+    paired_table made;
+    TAMIS_TRY(made.table_, spaced_table::make(quotients, spare, s, width));
+    return made;
+  }
+
+  const spaced_table& table() const { return table_; }
+  pair_code code() const { return pair_code(table_.width()); }
+  std::uint64_t entries() const { return entries_; }
+  std::uint64_t lengthened() const { return lengthened_; }  // of the entries
+
+  // Is an entry of the quotient a prefix of the stream? `x`: its first r bits; stream() is called if that is not enough.
+  template <unsigned Width = 0, class Stream>
+  TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    const run_in_block run = find_in_block(table_.memory().header(block), table_.spaced(), i);
+    if (run.leaves()) [[unlikely]]
+      return table_.contains<Width>(quotient, x) && matches_in_run(quotient, stream());
+    if (table_.matches<Width>(block, run.slots, x) == 0) return false;
+    const auto first = static_cast<unsigned>(std::countr_zero(run.slots));
+    if ((run.slots & (run.slots - 1)) == 0) return true;
+    if (table_.value<Width>({block, first}) <= table_.value<Width>({block, first + 1})) [[likely]]
+      return true;
+    return matches_in_run(quotient, stream());
+  }
+  // How many entries match.
+  std::uint64_t count(std::uint64_t quotient, uint128 stream) const {
+    const run_entries entries = entries_of(quotient);
+    return static_cast<std::uint64_t>(
+        std::count_if(entries.begin(), entries.end(), [&](const run_entry& e) { return code().matches(e, stream); }));
+  }
+  run_entries entries_of(std::uint64_t quotient) const {
+    run_entries entries;
+    decode(table_.find(quotient), entries);
+    return entries;
+  }
+
+  // Adds an entry of r bits, a prefix of its key. False, and nothing has changed, if there is no room.
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t x) {
+    if (!table_.insert_ordered_in_block<Width>(quotient, x) && !insert_slowly(quotient, x)) return false;
+    ++entries_;
+    return true;
+  }
+
+  // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
+  // False if there is none.
+  bool erase(std::uint64_t quotient, uint128 stream) {
+    slot_run run = table_.find(quotient);
+    if (run.size == 0) return false;
+    if (run.size > 1 && table_.descends(run.first)) return erase_in_mixed(quotient, stream);
+    const auto at = table_.find_value(run, code().x_of(stream));
+    if (!at) return false;
+    table_.close(quotient, run, *at);
+    --entries_;
+    order_plain(run, 0);  // what has closed up may descend
+    return true;
+  }
+
+  // The quotient's run becomes these entries. False, and nothing has changed, if there is no room, or if more than `most` slots
+  // would be in use and more than now.
+  bool write(std::uint64_t quotient, const run_entries& entries, std::uint64_t most = ~std::uint64_t{0}) {
+    const slot_run run = table_.find(quotient);
+    run_entries before;
+    decode(run, before);
+    run_slots slots;
+    code().encode(entries, slots);
+    if (slots.size() > run.size && table_.used() - run.size + slots.size() > most) return false;
+    if (!table_.assign(quotient, {slots.data(), slots.size()})) return false;
+    entries_ += entries.size() - before.size();
+    lengthened_ += long_ones(entries) - long_ones(before);
+    return true;
+  }
+
+  struct adapted {
+    enum class outcome { fixed, unfixable, not_positive, no_room, missing };
+    outcome is;
+    std::uint64_t dropped = 0;  // entries that nobody owned
+  };
+  // Makes the entries of the quotient say no to the stream `y`, which is no key's: each that matches is lengthened by bits of
+  // its own key until it differs. `keys`: all streams that are stored under the quotient and have the first r bits of y, in
+  // order. The entries with these bits are exactly theirs, so that they can be paired. Entries without a key are dropped. What
+  // is not `fixed` has changed nothing: `missing`, if a key has no entry; `no_room`, if more than `most` slots would be in use.
+  adapted adapt(std::uint64_t quotient, uint128 y, std::span<const uint128> keys, std::uint64_t most) {
+    using outcome = adapted::outcome;
+    const pair_code c = code();
+    const run_entries before = entries_of(quotient);
+    if (std::none_of(before.begin(), before.end(), [&](const run_entry& e) { return c.matches(e, y); }))
+      return {outcome::not_positive};
+    short_list<stream_prefix, 24> group;  // the entries with the first bits of y
+    run_entries after;                    // all others, at first
+    short_list<run_entry, 24> members;
+    for (const run_entry& e : before) {
+      if (c.x_of(e.bits) != c.x_of(y)) {
+        after.push_back(e);
+      } else {
+        group.push_back({0, e.bits, c.length(e.level)});
+        members.push_back(e);
+      }
+    }
+    const prefix_matching pairing = match_longest_first({group.data(), group.size()}, keys);
+    if (pairing.keys_left != 0) return {outcome::missing};
+    std::uint64_t dropped = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (pairing.owner[i] == nobody) {
+        ++dropped;
+        continue;
+      }
+      run_entry e = members[i];
+      if (c.matches(e, y)) {
+        const uint128 key = keys[pairing.owner[i]];
+        const unsigned level = c.level_of(common_bits(key, y) + 1);
+        if (level > c.highest_level()) return {outcome::unfixable};
+        e = c.prefix(key, level);
+      }
+      after.push_back(e);
+    }
+    if (!write(quotient, after, most)) return {outcome::no_room};
+    return {outcome::fixed, dropped};
+  }
+
+  // Calls visit(quotient, entry) for all entries, in the order of their streams.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    run_entries entries;
+    table_.for_each_run([&](std::uint64_t quotient, const slot_run& run) {
+      decode(run, entries);
+      std::sort(entries.begin(), entries.end(),
+                [](const run_entry& a, const run_entry& b) { return a.bits != b.bits ? a.bits < b.bits : a.level < b.level; });
+      for (const run_entry& e : entries) visit(quotient, e);
+    });
+  }
+
+  // Bits in common at the front, 128 at most.
+  static unsigned common_bits(uint128 a, uint128 b) {
+    const auto high = static_cast<std::uint64_t>((a ^ b) >> 64);
+    const auto low = static_cast<std::uint64_t>(a ^ b);
+    return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low));
+  }
+
+  friend bool operator==(const paired_table&, const paired_table&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.table_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (archive.ok() && !self.count_entries()) archive.fail("the slots of a run are no entries");
+    }
+  }
+
+ private:
+  // False if the run's slots are no entries, which only a file can have.
+  bool decode(const slot_run& run, run_entries& entries) const {
+    return code().decode([&](std::uint64_t i) { return table_.value(table_.advanced(run.first, i)); }, run.size, entries);
+  }
+  static std::uint64_t long_ones(const run_entries& entries) {
+    return static_cast<std::uint64_t>(
+        std::count_if(entries.begin(), entries.end(), [](const run_entry& e) { return e.level != 0; }));
+  }
+
+  TAMIS_NOINLINE bool matches_in_run(std::uint64_t quotient, uint128 stream) const {
+    const slot_run run = table_.find(quotient);
+    const pair_code c = code();
+    const auto at = [&](std::uint64_t i) { return table_.value(table_.advanced(run.first, i)); };
+    std::uint64_t from = 0;
+    while (true) {
+      const auto one = c.parse(at, from, run.size);
+      if (one->slots == 0) break;
+      if (c.matches(one->entry, stream)) return true;
+      from += one->slots;
+    }
+    return table_.find_value({table_.advanced(run.first, from), run.size - from}, c.x_of(stream)).has_value();
+  }
+
+  // The first two plain slots of a run, the first of which is its slot `plain`, shall not descend.
+  void order_plain(const slot_run& run, std::uint64_t plain) {
+    if (run.size < plain + 2) return;
+    const slot_at first = table_.advanced(run.first, plain);
+    const slot_at second = table_.next(first);
+    const std::uint64_t a = table_.value(first);
+    const std::uint64_t b = table_.value(second);
+    if (a <= b) return;
+    table_.set_value(first, b);
+    table_.set_value(second, a);
+  }
+  // Where the plain entries of a run begin.
+  std::uint64_t plain_from(const slot_run& run) const {
+    const auto at = [&](std::uint64_t i) { return table_.value(table_.advanced(run.first, i)); };
+    std::uint64_t from = 0;
+    while (const std::uint64_t slots = code().parse(at, from, run.size)->slots) from += slots;
+    return from;
+  }
+  TAMIS_NOINLINE bool insert_slowly(std::uint64_t quotient, std::uint64_t x) {
+    slot_run run = table_.find(quotient);
+    const std::uint64_t plain = plain_from(run);
+    const slot_at at = table_.advanced(run.first, plain);
+    if (!table_.open(quotient, run, at)) return false;
+    table_.set_value(at, x);
+    order_plain(run, plain);
+    return true;
+  }
+  TAMIS_NOINLINE bool erase_in_mixed(std::uint64_t quotient, uint128 stream) {
+    run_entries entries = entries_of(quotient);
+    run_entry* longest = nullptr;
+    for (run_entry& e : entries) {
+      if (code().matches(e, stream) && (longest == nullptr || e.level > longest->level)) longest = &e;
+    }
+    if (longest == nullptr) return false;
+    entries.erase(longest);
+    write(quotient, entries);  // it takes fewer slots
+    return true;
+  }
+
+  // entries_ and lengthened_, from the slots. False if these are no entries.
+  bool count_entries() {
+    entries_ = lengthened_ = 0;
+    if (table_.width() < pair_code::least_width) return false;
+    bool sound = true;
+    run_entries entries;
+    table_.for_each_run([&](std::uint64_t, const slot_run& run) {
+      if (run.size == 1 || !table_.descends(run.first)) {
+        entries_ += run.size;
+        return;
+      }
+      sound = sound && decode(run, entries);
+      if (!sound) return;
+      entries_ += entries.size();
+      lengthened_ += long_ones(entries);
+    });
+    return sound;
+  }
+
+  spaced_table table_;
+  std::uint64_t entries_ = 0;
+  std::uint64_t lengthened_ = 0;
+};
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL
