@@ -330,6 +330,8 @@ class spaced_table {
   }
 
  private:
+  friend class dense_runs;
+
   // Calls visit(block, slots) for the parts of a run, block by block, until a visit says false.
   template <class Visit>
   TAMIS_INLINE void for_each_part(const slot_run& run, Visit visit) const {

@@ -1,0 +1,199 @@
+#pragma once
+
+// The runs of a quotient table without the gaps between them: which quotients have runs, and the slots of all runs, one behind
+// the other, in the same columns as in a table. A table is laid out from this with any number of slots per block, a whole block
+// at a time: so a table gets more or fewer slots, and one is built from entries that come in order.
+
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "tamis/detail/quotient/spaced_table.hpp"
+
+namespace tamis::detail::inline TAMIS_LEVEL {
+
+class dense_runs {
+ public:
+  // Without runs.
+  dense_runs(std::uint64_t quotients, unsigned width)
+      : quotients_(quotients),
+        width_(width),
+        occupied_(divide_up(quotients, block_quotients)),
+        columns_(1 + (width >= 8 ? width - 8 : width)) {}
+
+  // Those of a table.
+  static dense_runs of(const spaced_table& table) {
+    dense_runs made(table.quotients(), table.width());
+    made.reserve(table.used());
+    const block_memory& memory = table.memory();
+    const spacing s = table.spaced();
+    for (std::uint64_t block = 0; block < table.blocks(); ++block) {
+      const std::uint8_t* const record = memory.record(block);
+      if (block < made.occupied_.size()) made.occupied_[block] = block_memory::occupied(record);
+      const std::uint64_t used = s.all_slots() & ~used_by_nobody(memory.header(record), s);
+      for (unsigned k = 0; k < made.columns_.size(); ++k) {
+        or_bits(made.columns_[k], made.size_, pext(memory.column(record, k), used));
+      }
+      if (width_has_bytes(made.width_)) made.append_bytes(memory.slot_bytes(block), used);
+      made.size_ += popcount(used);
+    }
+    return made;
+  }
+
+  std::uint64_t size() const { return size_; }  // slots
+
+  // Room for so many slots: until they are full, nothing else asks for memory.
+  void reserve(std::uint64_t slots) {
+    for (auto& column : columns_) column.resize(slots / word_bits + 2);
+    if (width_has_bytes(width_)) bytes_.resize(slots + word_bits);
+  }
+  // A run behind all others.  Requires: all quotients so far were smaller; there is a value, and room for all.
+  template <class Values>
+  void append(std::uint64_t quotient, const Values& values) {
+    assert(quotient < quotients_ && values.size() != 0);
+    occupied_[quotient / block_quotients] |= std::uint64_t{1} << (quotient % block_quotients);
+    const unsigned low = width_has_bytes(width_) ? 8 : 0;
+    for (const std::uint64_t value : values) {
+      const std::uint64_t word = size_ / word_bits;
+      for (unsigned k = 1; k < columns_.size(); ++k) columns_[k][word] |= (value >> low >> (k - 1) & 1) << (size_ % word_bits);
+      if (low != 0) bytes_[size_] = static_cast<std::uint8_t>(value);
+      ++size_;
+    }
+    columns_[0][(size_ - 1) / word_bits] |= std::uint64_t{1} << ((size_ - 1) % word_bits);
+  }
+
+  // A table of these runs. An error if they do not fit, or if there is no memory for it.
+  result<spaced_table> laid_out(std::uint64_t spare, spacing s) const {
+    TAMIS_TRY(spaced_table made, spaced_table::make(quotients_, spare, s, width_));
+    std::vector<std::uint64_t> used(made.blocks());
+    if (!place(made, s, used)) return failure{"the runs do not fit into the table"};
+    fill(made, used);
+    made.used_ = size_;
+    return made;
+  }
+
+ private:
+  static bool width_has_bytes(unsigned width) { return width >= 8; }
+  // The free slots; all of them belong to runs of earlier blocks if the offset is longer than the block.
+  static std::uint64_t used_by_nobody(const record_header& header, spacing s) {
+    return header.offset < s.slots() ? free_slots(header, s) : 0;
+  }
+  static void or_bits(std::vector<std::uint64_t>& words, std::uint64_t at, std::uint64_t bits) {
+    words[at / word_bits] |= bits << (at % word_bits);
+    if (at % word_bits != 0) words[at / word_bits + 1] |= bits >> (word_bits - at % word_bits);
+  }
+  static std::uint64_t bits_at(const std::vector<std::uint64_t>& words, std::uint64_t at) {
+    const std::uint64_t low = words[at / word_bits] >> (at % word_bits);
+    return at % word_bits == 0 ? low : low | words[at / word_bits + 1] << (word_bits - at % word_bits);
+  }
+
+  void append_bytes(const std::uint8_t* from, std::uint64_t used) {
+#if TAMIS_HAS_AVX512
+    // (The bytes behind the last one are there: bytes_ has a word more.)
+    std::uint8_t packed[word_bits];
+    _mm512_storeu_si512(packed, permuted(from, used));
+    std::memcpy(bytes_.data() + size_, packed, word_bits);
+#else
+    std::uint8_t* to = bytes_.data() + size_;
+    for (std::uint64_t left = used; left != 0; left &= left - 1) *to++ = from[std::countr_zero(left)];
+#endif
+  }
+#if TAMIS_HAS_AVX512
+  // The bytes at the ones of `used`, gathered at the low end; what stands behind them does not matter. Without VBMI2: eight
+  // bytes at a time.
+  static __m512i permuted(const std::uint8_t* from, std::uint64_t used) {
+    alignas(64) std::uint8_t numbers[word_bits + 8];
+    unsigned count = 0;
+    for (unsigned i = 0; i < word_bits; i += 8) {
+      const std::uint64_t eight = used >> i & 0xff;
+      const std::uint64_t mask = _pdep_u64(eight, 0x0101010101010101u) * 0xff;
+      const std::uint64_t chosen = _pext_u64(0x0706050403020100u + 0x0101010101010101u * i, mask);
+      std::memcpy(numbers + count, &chosen, sizeof chosen);
+      count += popcount(eight);
+    }
+    return _mm512_maskz_permutexvar_epi8(~std::uint64_t{0}, _mm512_load_si512(numbers), _mm512_loadu_si512(from));
+  }
+#endif
+
+  // Occupied bits, offsets and where slots are in use. False if a run ends behind the table.
+  bool place(spaced_table& made, spacing s, std::vector<std::uint64_t>& used) const {
+    const unsigned slots = s.slots();
+    std::uint64_t at = 0;   // slots of the runs so far
+    std::uint64_t end = 0;  // where they end, from the block's first slot on
+    for (std::uint64_t block = 0; block < made.blocks(); ++block) {
+      std::uint8_t* const record = made.memory_.record(block);
+      block_memory::set_offset(record, end);
+      const std::uint64_t occupied = block < occupied_.size() ? occupied_[block] : 0;
+      block_memory::set_occupied(record, occupied);
+      for (std::uint64_t left = occupied; left != 0; left &= left - 1) {
+        const std::uint64_t first = std::max<std::uint64_t>(end, s.home(static_cast<unsigned>(std::countr_zero(left))));
+        const std::uint64_t size = run_from(at);
+        if (!mark(used, block, slots, first, size)) return false;
+        at += size;
+        end = first + size;
+      }
+      end -= std::min<std::uint64_t>(end, slots);
+    }
+    return at == size_;
+  }
+  // The size of the run that begins with this slot.
+  std::uint64_t run_from(std::uint64_t at) const {
+    std::uint64_t size = 0;
+    while (true) {
+      const std::uint64_t ends = bits_at(columns_[0], at + size);
+      if (ends != 0) return size + static_cast<unsigned>(std::countr_zero(ends)) + 1;
+      size += word_bits;
+    }
+  }
+  // Slots [first, first + size), counted from the block on.
+  static bool mark(std::vector<std::uint64_t>& used, std::uint64_t block, unsigned slots, std::uint64_t first,
+                   std::uint64_t size) {
+    for (; first >= slots; first -= slots) ++block;
+    for (; size != 0; ++block, first = 0) {
+      if (block >= used.size()) return false;
+      const auto here = static_cast<unsigned>(std::min<std::uint64_t>(size, slots - first));
+      used[block] |= low_mask(here) << first;
+      size -= here;
+    }
+    return true;
+  }
+
+  void fill(spaced_table& made, const std::vector<std::uint64_t>& used) const {
+    std::uint64_t at = 0;
+    for (std::uint64_t block = 0; block < made.blocks(); ++block) {
+      if (used[block] == 0) continue;
+      std::uint8_t* const record = made.memory_.record(block);
+      for (unsigned k = 0; k < columns_.size(); ++k) {
+        made.memory_.set_column(record, k, pdep(bits_at(columns_[k], at), used[block]));
+      }
+      if (width_has_bytes(width_)) {
+        std::uint8_t* const to = made.memory_.slot_bytes(block);
+        for (std::uint64_t left = used[block]; left != 0;) {  // neighbours together
+          const auto first = static_cast<unsigned>(std::countr_zero(left));
+          const auto size = static_cast<unsigned>(std::countr_one(left >> first));
+          std::memcpy(to + first, bytes_.data() + at, size);
+          at += size;
+          left = high_bits(left, first + size);
+        }
+      } else {
+        at += popcount(used[block]);
+      }
+    }
+  }
+
+  std::uint64_t quotients_;
+  unsigned width_;
+  std::uint64_t size_ = 0;
+  std::vector<std::uint64_t> occupied_;
+  std::vector<std::vector<std::uint64_t>> columns_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+// The same runs with another number of slots in a block. An error if they do not fit, or if there is no memory for it; the
+// table stays as it is.
+inline result<spaced_table> respaced(const spaced_table& table, spacing s, std::uint64_t spare) {
+  return dense_runs::of(table).laid_out(spare, s);
+}
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL
