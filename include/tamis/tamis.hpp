@@ -16,6 +16,7 @@
 #include "tamis/filters/cuckoo.hpp"
 #include "tamis/filters/dleft.hpp"
 #include "tamis/filters/evergreen.hpp"
+#include "tamis/filters/evergreen_fixed.hpp"
 #include "tamis/filters/exaf.hpp"
 #include "tamis/filters/infini.hpp"
 #include "tamis/filters/quotient.hpp"

@@ -224,7 +224,7 @@ void run_worlds(const std::vector<world_shape>& shapes, unsigned steps) {
 TEST(PairedTable, KeepsTheInvariantWhereEverythingCollides) {
   std::vector<world_shape> shapes;
   for (const unsigned width : {4u, 5u, 7u, 8u, 9u, 16u}) {
-    for (const unsigned slots : {36u, 48u, 64u}) shapes.push_back({8, slots, width, 40});
+    for (const unsigned slots : {36u, 42u, 48u, 58u, 64u}) shapes.push_back({8, slots, width, 40});
   }
   run_worlds(shapes, 3000);
   EXPECT_GT(pair_world::highest, 6u);

@@ -46,7 +46,7 @@ void expect_steps(std::uint64_t quotients, std::uint64_t spare, unsigned width, 
     if (!table.insert(quotient, random() & low_mask(width))) break;
   }
   const run_model runs = runs_of(table);
-  for (unsigned slots = spacing::least; slots <= spacing::most; slots += spacing::step) {
+  for (unsigned slots = spacing::least; slots <= spacing::most; slots = spacing::after(slots)) {
     const auto stepped = respaced(table, spacing(slots), spare);
     ASSERT_TRUE(stepped.ok()) << stepped.message();
     ASSERT_EQ(*stepped, appended(runs, table, spacing(slots), spare)) << slots;

@@ -195,7 +195,7 @@ void run_world(const shape& s, unsigned focus, std::uint64_t seed, unsigned step
 }
 
 TEST(SpacedTable, IsAListOfRunsWhateverTheSpacingAndTheWidth) {
-  for (unsigned slots = spacing::least; slots <= spacing::most; slots += spacing::step) {
+  for (unsigned slots = spacing::least; slots <= spacing::most; slots = spacing::after(slots)) {
     for (const unsigned width : {1u, 4u, 5u, 7u, 8u, 9u, 11u, 16u, 33u, 56u}) {
       for (const unsigned focus : {0u, 1u, 4u}) {
         run_world({150, 40, slots, width}, focus, slots * 1000 + width * 10 + focus, 400);
@@ -233,7 +233,7 @@ TEST(SpacedTable, HasAnyNumberOfQuotients) {
 
 TEST(SpacedTable, FindsFreeAndClosedSlotsByWordsAndByHops) {
   random_source random(5);
-  for (unsigned slots = spacing::least; slots <= spacing::most; slots += spacing::step) {
+  for (unsigned slots = spacing::least; slots <= spacing::most; slots = spacing::after(slots)) {
     const spacing s(slots);
     auto table = spaced_table::make(64 * 40, 256, s, 8).value();
     for (const double load : {0.3, 0.7, 0.9, 0.98}) {
@@ -309,6 +309,14 @@ TEST(SpacedTable, IsRefusedIfABitOfItsRunsIsWrong) {
     ASSERT_TRUE(loaded.validate().ok());
   }
   EXPECT_GT(refused, 500u);
+}
+
+TEST(SpacedTable, HasSpacingsThatLeadToOthers) {
+  for (unsigned slots = spacing::least; slots <= spacing::most; slots = spacing::after(slots)) {
+    EXPECT_TRUE(spacing::allows(slots));
+    EXPECT_TRUE(spacing::allows(spacing::raised(slots)));
+    EXPECT_GE(spacing::raised(slots), slots);
+  }
 }
 
 TEST(SpacedTable, SaysWhichSizesCannotBeHad) {

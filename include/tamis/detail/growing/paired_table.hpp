@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "tamis/detail/growing/match_prefixes.hpp"
+#include "tamis/detail/quotient/dense_runs.hpp"
 #include "tamis/detail/quotient/pair_code.hpp"
-#include "tamis/detail/quotient/spaced_table.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -29,6 +29,16 @@ class paired_table {
   static result<paired_table> make(std::uint64_t quotients, std::uint64_t spare, spacing s, unsigned width) {
     paired_table made;
     TAMIS_TRY(made.table_, spaced_table::make(quotients, spare, s, width));
+    return made;
+  }
+
+  // The same entries with another number of slots in a block. An error if they do not fit, or if there is no memory for it;
+  // this table stays as it is.
+  result<paired_table> respaced(spacing s, std::uint64_t spare) const {
+    paired_table made;
+    TAMIS_TRY(made.table_, tamis::detail::respaced(table_, s, spare));
+    made.entries_ = entries_;
+    made.lengthened_ = lengthened_;
     return made;
   }
 
@@ -148,6 +158,15 @@ class paired_table {
     return {outcome::fixed, dropped};
   }
 
+  // Calls visit(quotient, entries) for every quotient that has any, in order.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    run_entries entries;
+    table_.for_each_run([&](std::uint64_t quotient, const slot_run& run) {
+      decode(run, entries);
+      visit(quotient, std::as_const(entries));
+    });
+  }
   // Calls visit(quotient, entry) for all entries, in the order of their streams.
   template <class Visit>
   void for_each(Visit visit) const {

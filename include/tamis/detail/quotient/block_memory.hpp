@@ -136,12 +136,9 @@ class block_memory {
   TAMIS_INLINE std::uint64_t column(const std::uint8_t* record, unsigned k) const {
     return low_bits(load(record + column_byte(k)) >> column_shift(k), layout_.slots());
   }
-  // The word in which a column stands, from its bit column_shift(k) on; what else is in it belongs to its neighbours. S is a
-  // multiple of four: a column begins with a byte or in the middle of one, and then has at most 60 bits.
-  TAMIS_INLINE unsigned column_byte(unsigned k) const {
-    return block_layout::fixed_bytes + k / 2 * (layout_.slots() / 4) + k % 2 * (layout_.slots() / 8);
-  }
-  TAMIS_INLINE unsigned column_shift(unsigned k) const { return k % 2 * (layout_.slots() % 8); }
+  // The word in which a column stands, from its bit column_shift(k) on; what else is in it belongs to its neighbours.
+  TAMIS_INLINE unsigned column_byte(unsigned k) const { return block_layout::fixed_bytes + k * layout_.slots() / 8; }
+  TAMIS_INLINE unsigned column_shift(unsigned k) const { return k * layout_.slots() % 8; }
   TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
     std::uint64_t word;
     std::memcpy(&word, from, sizeof word);

@@ -50,18 +50,22 @@ class spaced_table {
     made.quotients_ = quotients;
     return made;
   }
+  // Slots from the first on that are homes.
+  static constexpr std::uint64_t homes_of(std::uint64_t quotients, spacing s) {
+    const auto left = static_cast<unsigned>(quotients % block_quotients);
+    return quotients / block_quotients * s.slots() + (left == 0 ? 0 : s.home(left - 1) + 1);
+  }
   static result<std::uint64_t> blocks_of(std::uint64_t quotients, std::uint64_t spare, spacing s) {
     constexpr std::uint64_t most = std::uint64_t{1} << 56;
     if (quotients > most || spare > most) return failure{"a table of more than 2^56 quotients cannot be addressed"};
-    const std::uint64_t whole = quotients / block_quotients;
-    const unsigned left = quotients % block_quotients;
-    const std::uint64_t homes = whole * s.slots() + (left == 0 ? 0 : s.home(left - 1) + 1);
+    const std::uint64_t homes = homes_of(quotients, s);
     return std::max<std::uint64_t>(divide_up(homes + spare, s.slots()), divide_up(quotients, block_quotients));
   }
 
   std::uint64_t quotients() const { return quotients_; }
   std::uint64_t blocks() const { return memory_.blocks(); }
   std::uint64_t slots() const { return blocks() * slots_per_block(); }
+  std::uint64_t homes() const { return homes_of(quotients_, spaced()); }
   std::uint64_t used() const { return used_; }  // slots that belong to runs
   std::uint64_t bits() const { return memory_.bits(); }
   TAMIS_INLINE unsigned width() const { return memory_.layout().width(); }

@@ -21,9 +21,16 @@ class spacing {
  public:
   static constexpr unsigned least = 32;
   static constexpr unsigned most = 64;
-  static constexpr unsigned step = 4;
+  static constexpr unsigned step = 2;
 
-  static constexpr bool allows(std::uint64_t slots) { return least <= slots && slots <= most && slots % step == 0; }
+  // Columns of S bits lie one behind the other, and each is within the eight bytes from its first one on: 62 is not possible.
+  static constexpr bool allows(std::uint64_t slots) {
+    return least <= slots && slots <= most && slots % step == 0 && slots != 62;
+  }
+  // The next larger one; most + 2 if there is none.
+  static constexpr unsigned after(unsigned slots) { return slots == 60 ? 64 : slots + step; }
+  // An eighth of the quotients more slots, as far as there are.
+  static constexpr unsigned raised(unsigned slots) { return slots + 8 == 62 || slots + 8 > most ? most : slots + 8; }
 
   spacing() = default;
   // Requires: allows(slots).

@@ -1,0 +1,271 @@
+#pragma once
+
+// evergreen, made for its size: a quotient filter that adapts within a fixed budget. An entry is a prefix of its key's stream
+// of bits; a false positive lengthens the entry that answered for it, by bits of its own key, in the slots of its own run:
+//
+//   digest   | quotient: log2(n) bits | x: r bits | more …          n: any number of quotients
+//                    │
+//                    ▼
+//   block    64 quotients, S slots of r bits, occupied, runends, offset: r + 1 + 72/S bits a slot, at 0.95 keys a slot
+//
+//   plain entry        | x |                                          one slot
+//   lengthened entry   | larger of x and o | smaller |                two slots, which descend: o says r - 2 bits more
+//
+// No bit is set aside for fixes: a run is plain as long as its first slots ascend, and nothing else tells. A fix costs as much
+// as one more key. S and r are chosen so that the whole budget is spent (detail/quotient/table_shape.hpp). The invariant and
+// its proofs are those of evergreen (docs/filters/evergreen.md).
+
+#include <string>
+#include <vector>
+
+#include "tamis/concepts.hpp"
+#include "tamis/detail/growing/paired_table.hpp"
+#include "tamis/detail/hash/place.hpp"
+#include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/quotient/table_shape.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class evergreen_fixed {
+ public:
+  enum class budget : std::uint8_t { hard, soft };
+
+  static constexpr option_info options[] = {
+      {"remainder", "4 to 56", "from the rate or the bits", "bits stored per key"},
+      {"budget", "hard or soft", "soft", "when fixes fill the table: get an eighth more slots, or fix no more"},
+  };
+  static constexpr filter_info info{
+      .id = "evergreen-fixed",
+      .summary = "evergreen made for its size: adapts in the slots of its keys, deletes, counts, merges",
+      .paper = "tamis; after the broom filter (FOCS 2018) and the rank-and-select quotient filter (SIGMOD 2017)",
+      .options = options,
+  };
+
+  static result<evergreen_fixed> create(const filter_params& params) {
+    TAMIS_CHECK(check_params(info, params));
+    constexpr std::string_view budgets[] = {"hard", "soft"};
+    TAMIS_TRY(const std::uint64_t width,
+              number_option(params, "remainder", 0, detail::pair_code::least_width, detail::longest_remainder));
+    TAMIS_TRY(const std::string asked, choice_option(params, "budget", "soft", budgets));
+    // S has steps: a little more load than 0.95 often buys the next one. A soft budget leaves room for one more.
+    const detail::table_range range{.least_width = detail::pair_code::least_width,
+                                    .most_slots = asked == "soft" ? detail::spacing::most - 8 : detail::spacing::most,
+                                    .load = 0.952};
+    const auto r = static_cast<unsigned>(width);
+    TAMIS_TRY(const detail::table_shape shape,
+              params.fpr ? detail::table_shape_for_rate(params.capacity, *params.fpr, r, range)
+                         : detail::table_shape_for_bits(params.capacity, *params.bits_per_key, r, range));
+    evergreen_fixed made;
+    TAMIS_TRY(made.table_, detail::paired_table::make(shape.quotients, shape.spare, detail::spacing(shape.slots), shape.width));
+    made.capacity_ = params.capacity;
+    made.budget_ = asked == "soft" ? budget::soft : budget::hard;
+    return made;
+  }
+
+  TAMIS_INLINE bool may_contain(digest d) const {
+    switch (width()) {
+      case 7: return test<7>(fingerprint_of<7>(d), [&] { return d; });
+      case 8: return test<8>(fingerprint_of<8>(d), [&] { return d; });
+      case 9: return test<9>(fingerprint_of<9>(d), [&] { return d; });
+      default: return may_contain_of_any_width(d);
+    }
+  }
+  // How many entries match: at least as many as copies of the key are in.
+  std::uint64_t count(digest d) const {
+    const position p = position_of(d);
+    return table_.count(p.quotient, p.stream);
+  }
+
+  // Adds an entry that is a prefix of the key, so they make a pair.
+  insert_result insert(digest d) {
+    switch (width()) {
+      case 7: return insert_at<7>(fingerprint_of<7>(d));
+      case 8: return insert_at<8>(fingerprint_of<8>(d));
+      case 9: return insert_at<9>(fingerprint_of<9>(d));
+      default: return insert_at<0>(fingerprint_of<0>(d));
+    }
+  }
+  // Takes out the longest match.
+  erase_result erase(digest d) {
+    const position p = position_of(d);
+    return table_.erase(p.quotient, p.stream) ? erase_result::erased : erase_result::absent;
+  }
+
+  // Pairs the entries that share the digest's quotient and remainder with the keys of the remote there, and lengthens those
+  // that match by bits of their own keys until they do not. Entries without a key are dropped. If a key there has no entry,
+  // filter and remote have gone apart: nothing is changed, the answer is `unfixable`, and missing() goes up. A table that is
+  // full of fixes keeps the room that keys up to its capacity still need, and answers `unfixable`.
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored) {
+    return adapt_with(d, remote_ref(stored));
+  }
+  std::uint64_t missing() const { return missing_; }
+
+  // All entries of both.
+  status merge(const evergreen_fixed& other) {
+    const detail::spaced_table& mine = table_.table();
+    const detail::spaced_table& its = other.table_.table();
+    if (mine.quotients() != its.quotients() || mine.width() != its.width()) {
+      const auto shape = [](const detail::spaced_table& t) {
+        return std::to_string(t.quotients()) + " quotients, " + std::to_string(t.width()) + "-bit remainders";
+      };
+      return failure{"the two evergreen-fixed filters have different shapes: " + shape(mine) + " and " + shape(its)};
+    }
+    detail::paired_table merged = table_;
+    bool fits = true;
+    other.table_.for_each_run([&](std::uint64_t quotient, const detail::run_entries& entries) {
+      detail::run_entries all = merged.entries_of(quotient);
+      for (const detail::run_entry& e : entries) all.push_back(e);
+      fits = fits && merged.write(quotient, all);
+    });
+    if (!fits) return failure{"the two filters together do not fit into one of their size"};
+    table_ = std::move(merged);
+    return {};
+  }
+
+  // Calls visit(quotient, entry) for all entries, in the order of their digests.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    table_.for_each(visit);
+  }
+  const detail::paired_table& table() const { return table_; }
+
+  std::uint64_t keys() const { return table_.entries(); }
+  std::uint64_t fixes() const { return table_.lengthened(); }  // entries that are longer than a slot
+  std::uint64_t capacity() const { return capacity_; }
+  double expected_fpr() const {
+    const std::uint64_t quotients = table_.table().quotients();
+    const unsigned lengthened = std::min(2 * width() - 2, 63u);  // bits, or more
+    return detail::quotient_rate(quotients, keys() - fixes(), width()) + detail::quotient_rate(quotients, fixes(), lengthened);
+  }
+  memory_bits bits() const { return {table_.table().bits()}; }
+  option_list settings() const {
+    return {{"remainder", std::to_string(width())}, {"budget", budget_ == budget::soft ? "soft" : "hard"}};
+  }
+
+  // Batches (batch.hpp).
+  struct fingerprint {
+    std::uint64_t quotient;
+    std::uint64_t x;
+  };
+  template <unsigned Width>
+  struct view {
+    const evergreen_fixed& f;
+
+    TAMIS_INLINE fingerprint locate(digest d) const { return f.fingerprint_of<Width>(d); }
+    TAMIS_INLINE void prefetch(const fingerprint& p) const { f.table_.table().prefetch(p.quotient); }
+    template <class Again>
+    TAMIS_INLINE bool test(const fingerprint& p, Again again) const {
+      return f.test<Width>(p, again);
+    }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    switch (width()) {
+      case 7: return use(view<7>{*this});
+      case 8: return use(view<8>{*this});
+      case 9: return use(view<9>{*this});
+      default: return use(view<0>{*this});
+    }
+  }
+  TAMIS_INLINE void prefetch(digest d) const { table_.table().prefetch(fingerprint_of<0>(d).quotient); }
+
+  friend bool operator==(const evergreen_fixed&, const evergreen_fixed&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.capacity_, self.budget_, self.table_);
+  }
+  status validate() const {
+    if (capacity_ == 0 || capacity_ > largest_capacity || budget_ > budget::soft)
+      return failure{"its settings are out of range"};
+    return {};
+  }
+
+ private:
+  friend detail::stored_access;
+  evergreen_fixed() = default;
+
+  unsigned width() const { return table_.table().width(); }
+
+  template <unsigned Width>
+  TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
+    const detail::word_placed p = detail::place_of_word(d.high, table_.table().quotients());
+    return {p.place, p.rest >> (detail::word_bits - (Width != 0 ? Width : width()))};
+  }
+  // The stream behind the quotient: what is left of the first word, then the second. Together with the quotient it says all of
+  // the digest.
+  struct position {
+    std::uint64_t quotient;
+    detail::uint128 stream;
+  };
+  TAMIS_INLINE position position_of(digest d) const {
+    const detail::word_placed p = detail::place_of_word(d.high, table_.table().quotients());
+    return {p.place, static_cast<detail::uint128>(p.rest) << 64 | d.low};
+  }
+
+  template <unsigned Width, class Again>
+  TAMIS_INLINE bool test(const fingerprint& p, Again again) const {
+    return table_.contains<Width>(p.quotient, p.x, [&] { return position_of(again()).stream; });
+  }
+  TAMIS_NOINLINE bool may_contain_of_any_width(digest d) const {
+    return test<0>(fingerprint_of<0>(d), [&] { return d; });
+  }
+  template <unsigned Width>
+  TAMIS_INLINE insert_result insert_at(const fingerprint& p) {
+    return table_.insert<Width>(p.quotient, p.x) ? insert_result::inserted : insert_result::full;
+  }
+
+  // Slots that may be in use after an adapt: 0.97 of the homes, and room for all keys that are still to come.
+  std::uint64_t most_used() const {
+    const std::uint64_t homes = table_.table().homes();
+    const std::uint64_t most = homes - homes * 3 / 100;
+    const std::uint64_t to_come = capacity_ - std::min(capacity_, keys());
+    return most - std::min(most, to_come);
+  }
+  // All digests of a quotient and remainder.
+  digest_range range_of(const position& p) const {
+    const std::uint64_t quotients = table_.table().quotients();
+    if (std::bit_width(quotients) + width() > 62) return detail::digests_of_word_place(p.quotient, quotients);
+    return detail::digests_of_word_place((p.quotient << width()) + table_.code().x_of(p.stream), quotients << width());
+  }
+  adapt_result adapt_with(digest d, const remote_ref& stored) {
+    using outcome = detail::paired_table::adapted::outcome;
+    if (!may_contain(d)) return adapt_result::not_positive;
+    const position asked = position_of(d);
+    detail::short_list<detail::uint128, 24> keys;
+    bool is_member = false;
+    stored.for_each_in(range_of(asked), [&](digest key) {
+      const position p = position_of(key);
+      if (p.quotient != asked.quotient || table_.code().x_of(p.stream) != table_.code().x_of(asked.stream)) return;
+      is_member = is_member || key == d;
+      keys.push_back(p.stream);
+    });
+    if (is_member) return adapt_result::is_member;
+    std::sort(keys.begin(), keys.end());
+    while (true) {
+      const auto done = table_.adapt(asked.quotient, asked.stream, {keys.data(), keys.size()}, most_used());
+      if (done.is == outcome::fixed) return adapt_result::fixed;
+      if (done.is == outcome::no_room && add_slots()) continue;
+      missing_ += done.is == outcome::missing;
+      return adapt_result::unfixable;
+    }
+  }
+  // An eighth more slots, if the budget is soft. False if there are no more.
+  bool add_slots() {
+    const unsigned slots = table_.table().slots_per_block();
+    if (budget_ == budget::hard || slots == detail::spacing::most) return false;
+    const detail::spaced_table& table = table_.table();
+    auto more = table_.respaced(detail::spacing(detail::spacing::raised(slots)), table.slots() - table.homes());
+    if (!more) return false;
+    table_ = *std::move(more);
+    return true;
+  }
+
+  std::uint64_t capacity_ = 0;
+  budget budget_ = budget::soft;
+  detail::paired_table table_;
+  std::uint64_t missing_ = 0;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
