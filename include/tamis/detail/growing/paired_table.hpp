@@ -42,6 +42,14 @@ class paired_table {
     return made;
   }
 
+  // A table of coded runs.
+  static result<paired_table> laid_out(const dense_runs& runs, std::uint64_t spare, spacing s) {
+    paired_table made;
+    TAMIS_TRY(made.table_, runs.laid_out(spare, s));
+    made.count_entries();
+    return made;
+  }
+
   const spaced_table& table() const { return table_; }
   pair_code code() const { return pair_code(table_.width()); }
   std::uint64_t entries() const { return entries_; }

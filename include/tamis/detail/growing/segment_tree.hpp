@@ -1,0 +1,133 @@
+#pragma once
+
+// The segments of a growing filter, and which of them a stream belongs to: a directory, as in extendible hashing, of 2^depth
+// places per root. A segment whose path is shorter has several of them.
+//
+//   digest   | root | stream: path | quotient | x …          any number of roots; digest order is the order of segments
+
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tamis/detail/growing/stream_places.hpp"
+#include "tamis/detail/growing/uniform_segment.hpp"
+
+namespace tamis::detail::inline TAMIS_LEVEL {
+
+class segment_tree {
+ public:
+  segment_tree() = default;
+  // Requires: a segment per root, in order, of depth 0.
+  segment_tree(std::uint64_t roots, std::vector<uniform_segment> segments)
+      : places_(stream_places::even(roots)), segments_(std::move(segments)) {
+    for (std::uint64_t i = 0; i < roots; ++i) directory_.push_back(static_cast<std::uint32_t>(i));
+  }
+
+  const stream_places& places() const { return places_; }
+  const std::vector<uniform_segment>& segments() const { return segments_; }
+  uniform_segment& operator[](std::uint64_t segment) { return segments_[segment]; }
+  const uniform_segment& operator[](std::uint64_t segment) const { return segments_[segment]; }
+  std::uint64_t bits() const { return 8 * directory_.size() * sizeof(directory_[0]); }  // of the directory
+
+  TAMIS_INLINE std::uint64_t place_of(const word_placed& p) const { return p.place << depth_ | p.rest >> 1 >> (63 - depth_); }
+  TAMIS_INLINE std::uint64_t segment_at(std::uint64_t place) const { return directory_[place]; }
+
+  // The prefix that all streams of the segment at a place have.
+  stream_prefix prefix_at(std::uint64_t place) const {
+    const unsigned depth = segments_[directory_[place]].shape().depth;
+    const std::uint64_t path = depth_ == 0 ? 0 : place << (64 - depth_);
+    const std::uint64_t kept = depth == 0 ? 0 : path >> (64 - depth) << (64 - depth);
+    return {place >> depth_, static_cast<uint128>(kept) << 64, depth};
+  }
+
+  // May the segment be cut in two? Keys that share long beginnings would make the directory grow without end.
+  bool may_cut(std::uint64_t place) const {
+    const segment_shape& shape = segments_[directory_[place]].shape();
+    if (shape.depth < depth_) return true;
+    constexpr std::uint64_t places_each = 256;
+    return depth_ < 32 && shape.place_bits() + 1 + shape.width <= 62 &&
+           2 * directory_.size() <= places_each * (segments_.size() + 1);
+  }
+  // The segment at a place becomes what it has grown to: one segment of the same path, or two.
+  void replace(std::uint64_t place, std::vector<uniform_segment> grown) {
+    if (grown.size() == 1) {
+      segments_[directory_[place]] = std::move(grown[0]);
+      return;
+    }
+    assert(grown.size() == 2);
+    segments_.reserve(segments_.size() + 1);  // memory first
+    if (segments_[directory_[place]].shape().depth == depth_) {
+      std::vector<std::uint32_t> doubled(2 * directory_.size());
+      for (std::size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
+      directory_ = std::move(doubled);
+      ++depth_;
+      place *= 2;
+    }
+    const std::uint64_t each = std::uint64_t{1} << (depth_ - grown[1].shape().depth);  // places of a half
+    const std::uint64_t first = place / (2 * each) * (2 * each);
+    const auto added = static_cast<std::uint32_t>(segments_.size());
+    segments_[directory_[place]] = std::move(grown[0]);
+    segments_.push_back(std::move(grown[1]));
+    for (std::uint64_t i = first + each; i < first + 2 * each; ++i) directory_[i] = added;
+  }
+
+  // Calls visit(place, segment) for every segment, in the order of digests.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::uint64_t place = 0; place < directory_.size();) {
+      const uniform_segment& segment = segments_[directory_[place]];
+      const std::uint64_t each = std::uint64_t{1} << (depth_ - segment.shape().depth);
+      visit(place, segment);
+      place += each;
+    }
+  }
+
+  friend bool operator==(const segment_tree& a, const segment_tree& b) {
+    if (a.places_ != b.places_ || a.segments_.size() != b.segments_.size() || a.depth_ != b.depth_) return false;
+    bool equal = true;
+    a.for_each([&](std::uint64_t place, const uniform_segment& s) { equal = equal && s == b.segments_[b.directory_[place]]; });
+    return equal;
+  }
+
+  // Saved in the order of digests: the directory follows from that.
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.places_);
+    if constexpr (std::is_const_v<Self>) {
+      archive(self.depth_, std::uint64_t{self.segments_.size()});
+      self.for_each([&](std::uint64_t, const uniform_segment& s) { archive(s); });
+    } else {
+      std::uint64_t size = 0;
+      archive(self.depth_, size);
+      for (; size != 0 && archive.ok(); --size) archive(self.segments_.emplace_back());
+      if (archive.ok() && !self.make_directory()) archive.fail("the segments of a filter do not cover it");
+    }
+  }
+  status validate() const { return {}; }
+
+ private:
+  bool make_directory() {
+    if (depth_ > 40 || places_.is_flat() || places_.roots() >> (40 - depth_) != 0) return false;
+    const std::uint64_t size = places_.roots() << depth_;
+    if (segments_.empty() || size / 512 > segments_.size() + 1) return false;  // no directory becomes so large
+    directory_.reserve(size);
+    for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+      const segment_shape& shape = segments_[i].shape();
+      if (shape.depth > depth_ || shape.width != segments_[0].shape().width) return false;
+      const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
+      if (directory_.size() % each != 0 || directory_.size() + each > size) return false;
+      directory_.insert(directory_.end(), each, i);
+    }
+    return directory_.size() == size;
+  }
+
+  stream_places places_;
+  std::uint32_t depth_ = 0;  // of the directory
+  std::vector<uniform_segment> segments_;
+  std::vector<std::uint32_t> directory_;
+};
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -1,0 +1,121 @@
+#pragma once
+
+// A part of a growing filter: the keys whose streams begin with one prefix, in a table of 2^c quotients. All plain entries have
+// r bits behind the quotient; that is what *uniform* means.
+//
+//   stream of a root   | path: depth bits | quotient: c bits | x: r bits | …
+//
+// A segment follows its keys in small steps of slots: no bit of any entry changes with them. At 64 slots in a block it is full,
+// and grows: it gets twice the quotients, or is cut in two. Every entry then needs a bit that only its key knows, so all of
+// them are renewed from the store, which has the keys in the order of the table: one scan of a range.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "tamis/detail/growing/paired_table.hpp"
+#include "tamis/detail/math/quotient.hpp"
+
+namespace tamis::detail::inline TAMIS_LEVEL {
+
+struct segment_shape {
+  std::uint32_t depth = 0;      // bits of the path
+  std::uint32_t cell_bits = 6;  // c
+  std::uint32_t width = 8;      // r
+
+  unsigned place_bits() const { return depth + cell_bits; }
+  std::uint64_t quotients() const { return std::uint64_t{1} << cell_bits; }
+  // Slots behind the last home. At 0.95 what waits there is longer with probability 7e-5; the segment then takes a step early.
+  std::uint64_t spare() const { return std::min<std::uint64_t>(quotient_spare(quotients()), 96); }
+
+  friend bool operator==(const segment_shape&, const segment_shape&) = default;
+};
+
+class uniform_segment {
+ public:
+  static constexpr unsigned step = 4;           // slots in a block that a step adds
+  static constexpr unsigned fewest_slots = 34;  // of a block: half of a full segment's keys, and a little more
+  static constexpr unsigned fullest = 95;       // percent of the homes in use at which it takes a step
+  static constexpr unsigned fullest_of_fixes = 97;
+  static constexpr unsigned emptiest = 70;  // at which it gives slots back
+  static constexpr unsigned least_cell_bits = 6;
+
+  uniform_segment() = default;
+  // With room for so many slots in use.
+  static result<uniform_segment> make(const segment_shape& shape, std::uint64_t used) {
+    TAMIS_TRY(paired_table table,
+              paired_table::make(shape.quotients(), shape.spare(), spacing(slots_for(shape, used)), shape.width));
+    return uniform_segment(shape, std::move(table));
+  }
+  uniform_segment(const segment_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
+
+  const segment_shape& shape() const { return shape_; }
+  const paired_table& table() const { return table_; }
+  paired_table& table() { return table_; }
+  std::uint64_t bits() const { return table_.table().bits() + 8 * sizeof(*this); }
+
+  // Of a root's stream.
+  TAMIS_INLINE std::uint64_t quotient_of(uint128 stream) const {
+    return static_cast<std::uint64_t>(stream << shape_.depth >> (128 - shape_.cell_bits));
+  }
+  TAMIS_INLINE uint128 behind_place(uint128 stream) const { return stream << shape_.place_bits(); }
+
+  // So many percent of the homes.
+  TAMIS_INLINE std::uint64_t limit(unsigned percent = fullest) const {
+    return limit_of(shape_, table_.table().slots_per_block(), percent);
+  }
+  TAMIS_INLINE bool is_full() const { return table_.table().used() >= limit(); }
+
+  // The slots of a block after a step, 64 at last.
+  static constexpr unsigned slots_after(unsigned slots) { return slots + step >= 62 ? spacing::most : slots + step; }
+  // More slots, in a copy. False, and nothing has changed, if there are no more.
+  bool step_up() {
+    const unsigned slots = table_.table().slots_per_block();
+    return slots < spacing::most && take_slots(slots_after(slots));
+  }
+  // Fewer slots, if much less than all are in use: so that it does not step up and down with every key.
+  bool step_down() {
+    const std::uint64_t used = table_.table().used();
+    if (used >= limit(emptiest)) return false;
+    const unsigned slots = slots_for(shape_, used + used / 8);
+    return slots < table_.table().slots_per_block() && take_slots(slots);
+  }
+  // The fewest slots of a block for so many in use.
+  static unsigned slots_for(const segment_shape& shape, std::uint64_t used) {
+    unsigned slots = fewest_slots;
+    while (slots < spacing::most && used >= limit_of(shape, slots, fullest)) slots = slots_after(slots);
+    return slots;
+  }
+
+  friend bool operator==(const uniform_segment&, const uniform_segment&) = default;
+
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.shape_.depth, self.shape_.cell_bits, self.table_);
+    if constexpr (!std::is_const_v<Self>) self.shape_.width = self.table_.table().width();
+  }
+  status validate() const {
+    if (shape_.depth > 40 || shape_.cell_bits < least_cell_bits || shape_.cell_bits > 20 ||
+        shape_.place_bits() + shape_.width > 62 || table_.table().quotients() != shape_.quotients()) {
+      return failure{"a segment has a shape that cannot be"};
+    }
+    return {};
+  }
+
+ private:
+  TAMIS_INLINE static std::uint64_t limit_of(const segment_shape& shape, unsigned slots, unsigned percent) {
+    return (std::uint64_t{slots} << (shape.cell_bits - least_cell_bits)) * percent / 100;
+  }
+  bool take_slots(unsigned slots) {
+    auto changed = table_.respaced(spacing(slots), shape_.spare());
+    if (!changed) return false;
+    table_ = *std::move(changed);
+    return true;
+  }
+
+  segment_shape shape_;
+  paired_table table_;
+};
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL

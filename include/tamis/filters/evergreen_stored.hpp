@@ -1,0 +1,355 @@
+#pragma once
+
+// evergreen in front of a store: it grows with its keys in steps of a sixteenth, and every segment that doubles takes its
+// entries anew from the store. So all plain entries always have r bits, fixes stay fixes, and memory follows the keys.
+//
+//   digest   | root | path: which segment | quotient: c bits | x: r bits | more if it was wrong
+//
+// A segment is a table of 2^c quotients with 36 to 64 slots for every 64 of them (detail/growing/uniform_segment.hpp). A full
+// one gets four more slots a block, in a copy, without the store; at 64 it is cut in two. Without a store at hand it fills up
+// and then refuses. The invariant and its proofs are those of evergreen (docs/filters/evergreen.md).
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/concepts.hpp"
+#include "tamis/detail/growing/segment_renewal.hpp"
+#include "tamis/detail/growing/segment_tree.hpp"
+#include "tamis/detail/io/archive.hpp"
+
+namespace tamis::inline TAMIS_LEVEL {
+
+class evergreen_stored {
+ public:
+  static constexpr unsigned widest = 24;
+  static constexpr option_info options[] = {
+      {"remainder", "4 to 24", "from the rate or the bits", "bits stored per key"},
+      {"segment", "64 to 65536", "16384", "quotients of a segment, a power of two"},
+  };
+  static constexpr filter_info info{
+      .id = "evergreen-stored",
+      .summary = "evergreen in front of a store: grows in small steps, adapts, deletes and counts",
+      .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
+      .options = options,
+  };
+
+  static result<evergreen_stored> create(const filter_params& params) {
+    TAMIS_CHECK(check_params(info, params));
+    TAMIS_TRY(const std::uint64_t asked, number_option(params, "remainder", 0, detail::pair_code::least_width, widest));
+    TAMIS_TRY(const std::uint64_t segment, number_option(params, "segment", 16384, 64, 65536));
+    if (!std::has_single_bit(segment)) {
+      return failure{"option segment: " + std::to_string(segment) + " is not a power of two"};
+    }
+    evergreen_stored made;
+    made.segment_bits_ = static_cast<std::uint32_t>(std::countr_zero(segment));
+    TAMIS_TRY(const table_of_roots shape, shape_for(params, static_cast<unsigned>(asked), made.segment_bits_));
+    if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
+    std::vector<detail::uniform_segment> segments;
+    segments.reserve(shape.roots);
+    for (std::uint64_t i = 0; i < shape.roots; ++i) {
+      TAMIS_TRY(detail::uniform_segment root,
+                detail::uniform_segment::make({0, shape.cell_bits, shape.width}, shape.keys_each));
+      segments.push_back(std::move(root));
+    }
+    made.tree_ = detail::segment_tree(shape.roots, std::move(segments));
+    return made;
+  }
+
+  TAMIS_INLINE bool may_contain(digest d) const {
+    switch (width()) {
+      case 7: return test<7>(locate(d), [&] { return d; });
+      case 8: return test<8>(locate(d), [&] { return d; });
+      default: return test<0>(locate(d), [&] { return d; });
+    }
+  }
+  // How many entries match: at least as many as copies of the key are in.
+  std::uint64_t count(digest d) const {
+    const detail::uint128 stream = tree_.places().stream_of(d).stream;
+    const detail::uniform_segment& s = tree_[locate(d).segment];
+    return s.table().count(s.quotient_of(stream), s.behind_place(stream));
+  }
+
+  // Adds an entry that is a prefix of the key. Without a store a segment that has all its slots does not grow.
+  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  // The same; the store holds all keys of this filter, and may or may not hold `d` already.
+  template <remote R>
+  insert_result insert(digest d, const R& stored) {
+    const remote_ref ref(stored);
+    return insert_with(d, &ref);
+  }
+
+  // Takes out the longest match.
+  erase_result erase(digest d) {
+    const detail::uint128 stream = tree_.places().stream_of(d).stream;
+    detail::uniform_segment& s = tree_[locate(d).segment];
+    if (!s.table().erase(s.quotient_of(stream), s.behind_place(stream))) return erase_result::absent;
+    --keys_;
+    try {
+      s.step_down();
+    } catch (const std::bad_alloc&) {
+      // The key is out, and memory can be given back another time.
+    }
+    return erase_result::erased;
+  }
+
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored) {
+    return adapt_with(d, remote_ref(stored));
+  }
+  std::uint64_t missing() const { return missing_; }
+
+  const detail::segment_tree& tree() const { return tree_; }
+  // Calls visit(prefix) for all entries, in the order of their digests.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    tree_.for_each([&](std::uint64_t place, const detail::uniform_segment& s) {
+      const detail::stream_prefix under = tree_.prefix_at(place);
+      const unsigned place_bits = s.shape().place_bits();
+      s.table().for_each([&](std::uint64_t quotient, const detail::run_entry& e) {
+        const detail::uint128 own = static_cast<detail::uint128>(quotient) << (128 - s.shape().cell_bits) >> under.length;
+        visit(detail::stream_prefix{under.root, under.bits | own | e.bits >> place_bits,
+                                    place_bits + s.table().code().length(e.level)});
+      });
+    });
+  }
+
+  std::uint64_t keys() const { return keys_; }
+  // Keys at which all segments are about to take all their slots and grow.
+  std::uint64_t capacity() const {
+    std::uint64_t all = 0;
+    for (const detail::uniform_segment& s : tree_.segments())
+      all += s.shape().quotients() * detail::uniform_segment::fullest / 100;
+    return all;
+  }
+  double expected_fpr() const {
+    double accepted = 0;
+    for (const detail::uniform_segment& s : tree_.segments()) {
+      const auto long_ones = static_cast<double>(s.table().lengthened());
+      const double plain = static_cast<double>(s.table().entries()) - long_ones;
+      const auto bits = static_cast<int>(s.shape().place_bits() + s.shape().width);
+      accepted += std::ldexp(plain, -bits) + std::ldexp(long_ones, -bits - static_cast<int>(s.shape().width) + 2);
+    }
+    return std::min(1.0, accepted / static_cast<double>(tree_.places().roots()));
+  }
+  memory_bits bits() const {
+    std::uint64_t all = tree_.bits();
+    for (const detail::uniform_segment& s : tree_.segments()) all += s.bits();
+    return {all};
+  }
+  option_list settings() const {
+    return {{"remainder", std::to_string(width())}, {"segment", std::to_string(std::uint64_t{1} << segment_bits_)}};
+  }
+
+  // Batches (batch.hpp).
+  struct probe {
+    std::uint32_t segment;
+    std::uint64_t quotient;
+    std::uint64_t x;
+  };
+  template <unsigned Width>
+  struct view {
+    const evergreen_stored& f;
+
+    TAMIS_INLINE probe locate(digest d) const { return f.locate(d); }
+    TAMIS_INLINE void prefetch(const probe& p) const { f.tree_[p.segment].table().table().prefetch(p.quotient); }
+    template <class Again>
+    TAMIS_INLINE bool test(const probe& p, Again again) const {
+      return f.test<Width>(p, again);
+    }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    switch (width()) {
+      case 7: return use(view<7>{*this});
+      case 8: return use(view<8>{*this});
+      default: return use(view<0>{*this});
+    }
+  }
+
+  friend bool operator==(const evergreen_stored& a, const evergreen_stored& b) {
+    return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.tree_ == b.tree_;
+  }
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.segment_bits_, self.tree_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (!archive.ok()) return;
+      for (const detail::uniform_segment& s : self.tree_.segments()) self.keys_ += s.table().entries();
+    }
+  }
+  status validate() const {
+    if (segment_bits_ < 6 || segment_bits_ > 16 || width() > widest) return failure{"its settings are out of range"};
+    return {};
+  }
+
+ private:
+  friend detail::stored_access;
+  evergreen_stored() = default;
+
+  struct table_of_roots {
+    std::uint64_t roots;
+    std::uint32_t cell_bits;
+    std::uint32_t width;
+    std::uint64_t keys_each;
+  };
+  static constexpr double planned = 0.92;  // keys per quotient when it is new: chance shall not cut a segment at once
+  static table_of_roots roots_for(std::uint64_t capacity, unsigned width, unsigned segment_bits) {
+    unsigned cell_bits = detail::uniform_segment::least_cell_bits;
+    while (cell_bits < segment_bits && std::ldexp(planned, static_cast<int>(cell_bits)) < static_cast<double>(capacity))
+      ++cell_bits;
+    const auto roots =
+        static_cast<std::uint64_t>(std::ceil(static_cast<double>(capacity) / std::ldexp(planned, static_cast<int>(cell_bits))));
+    const double each = static_cast<double>(capacity) / static_cast<double>(roots);
+    return {roots, cell_bits, width, static_cast<std::uint64_t>(each + 2 * std::sqrt(each))};
+  }
+  static double bits_of(const table_of_roots& shape) {
+    const detail::segment_shape one{0, shape.cell_bits, shape.width};
+    const detail::spacing s(detail::uniform_segment::slots_for(one, shape.keys_each));
+    const auto blocks = detail::spaced_table::blocks_of(one.quotients(), one.spare(), s).value();
+    const auto bytes = detail::block_memory::bytes_of(detail::block_layout(s, shape.width), blocks).value();
+    return static_cast<double>(shape.roots) * 8.0 * static_cast<double>(bytes + sizeof(detail::uniform_segment) + 4);
+  }
+  static result<table_of_roots> shape_for(const filter_params& params, unsigned asked, unsigned segment_bits) {
+    if (params.fpr) {
+      unsigned width = asked == 0 ? detail::pair_code::least_width : asked;
+      while (asked == 0 && width <= widest && std::ldexp(0.95, -static_cast<int>(width)) > *params.fpr) ++width;
+      if (width > widest) return failure{"fpr " + std::to_string(*params.fpr) + " would need remainders of more than 24 bits"};
+      return roots_for(params.capacity, width, segment_bits);
+    }
+    const double bits = *params.bits_per_key * static_cast<double>(params.capacity);
+    for (unsigned width = asked == 0 ? widest : asked; width >= (asked == 0 ? detail::pair_code::least_width : asked);
+         --width) {
+      const table_of_roots shape = roots_for(params.capacity, width, segment_bits);
+      if (bits_of(shape) <= bits) return shape;
+    }
+    const double least = bits_of(roots_for(params.capacity, asked == 0 ? detail::pair_code::least_width : asked, segment_bits));
+    return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
+                   " keys need at least " + std::to_string(least / static_cast<double>(params.capacity))};
+  }
+
+  unsigned width() const { return tree_.segments()[0].shape().width; }
+
+  TAMIS_INLINE probe locate(digest d) const {
+    const detail::word_placed p = detail::place_of_word(d.high, tree_.places().roots());
+    const auto segment = static_cast<std::uint32_t>(tree_.segment_at(tree_.place_of(p)));
+    const detail::segment_shape& shape = tree_[segment].shape();
+    // Paths, quotients and remainders have at most 62 bits together.
+    return {segment, p.rest << shape.depth >> (64 - shape.cell_bits), p.rest << shape.place_bits() >> (64 - shape.width)};
+  }
+  template <unsigned Width, class Again>
+  TAMIS_INLINE bool test(const probe& p, Again again) const {
+    const detail::uniform_segment& s = tree_[p.segment];
+    return s.table().contains<Width>(p.quotient, p.x, [&] { return s.behind_place(tree_.places().stream_of(again()).stream); });
+  }
+  std::uint64_t place_of(digest d) const { return tree_.place_of(detail::place_of_word(d.high, tree_.places().roots())); }
+
+  TAMIS_INLINE insert_result insert_with(digest d, const remote_ref* stored) {
+    const probe p = locate(d);
+    detail::uniform_segment& s = tree_[p.segment];
+    if (s.is_full() || !insert_at(s, p)) [[unlikely]] {
+      if (!insert_growing(d, stored)) return insert_result::full;
+    }
+    ++keys_;
+    return insert_result::inserted;
+  }
+  TAMIS_INLINE static bool insert_at(detail::uniform_segment& s, const probe& p) {
+    switch (s.shape().width) {
+      case 7: return s.table().insert<7>(p.quotient, p.x);
+      case 8: return s.table().insert<8>(p.quotient, p.x);
+      default: return s.table().insert<0>(p.quotient, p.x);
+    }
+  }
+  TAMIS_NOINLINE bool insert_growing(digest d, const remote_ref* stored) {
+    bool may_grow = stored != nullptr;
+    while (true) {
+      const probe p = locate(d);
+      detail::uniform_segment& s = tree_[p.segment];
+      if (s.is_full() && s.step_up()) continue;
+      if (s.is_full() && may_grow) {
+        may_grow = grow(place_of(d), *stored, &d);
+        if (may_grow) continue;
+      }
+      // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
+      if (insert_at(s, p)) return true;
+      if (s.step_up()) continue;
+      if (!may_grow || !(may_grow = grow(place_of(d), *stored, &d))) return false;
+    }
+  }
+
+  // The segment at a place takes its entries anew from the store, with twice the quotients, or in two parts. False, and nothing
+  // has changed, if it cannot.
+  bool grow(std::uint64_t place, const remote_ref& stored, const digest* pending) {
+    const std::uint64_t segment = tree_.segment_at(place);
+    const detail::uniform_segment& s = tree_[segment];
+    const bool cut = s.shape().cell_bits >= segment_bits_;
+    if (cut ? !tree_.may_cut(place) : s.shape().place_bits() + 1 + s.shape().width > 62) return false;
+    const detail::stream_prefix under = tree_.prefix_at(place);
+    std::vector<detail::uint128> keys;
+    keys.reserve(s.table().entries() + 1);
+    stored.for_each_in(tree_.places().digests_of(under), [&](digest d) {
+      const detail::stream_places::position p = tree_.places().stream_of(d);
+      if (p.root == under.root && under.matches(p.stream)) keys.push_back(p.stream);
+    });
+    if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
+    detail::uint128 waiting = 0;
+    if (pending != nullptr) {
+      waiting = tree_.places().stream_of(*pending).stream;
+      const auto at = std::lower_bound(keys.begin(), keys.end(), waiting);
+      if (at != keys.end() && *at == waiting) keys.erase(at);
+    }
+    detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, cut);
+    auto grown = renewal.run();
+    if (!grown) return false;
+    if (grown->empty()) {
+      ++missing_;
+      return false;
+    }
+    tree_.replace(place, *std::move(grown));
+    keys_ -= renewal.dropped();
+    return true;
+  }
+
+  adapt_result adapt_with(digest d, const remote_ref& stored) {
+    using outcome = detail::paired_table::adapted::outcome;
+    if (!may_contain(d)) return adapt_result::not_positive;
+    const detail::stream_places::position asked = tree_.places().stream_of(d);
+    bool may_grow = true;
+    for (bool again = false;; again = true) {
+      detail::uniform_segment& s = tree_[locate(d).segment];
+      const detail::pair_code code = s.table().code();
+      const unsigned known = s.shape().place_bits() + code.width();
+      const detail::stream_prefix under{asked.root, asked.stream >> (128 - known) << (128 - known), known};
+      detail::short_list<detail::uint128, 24> keys;
+      bool is_member = false;
+      stored.for_each_in(tree_.places().digests_of(under), [&](digest key) {
+        const detail::stream_places::position p = tree_.places().stream_of(key);
+        if (p.root != under.root || !under.matches(p.stream)) return;
+        is_member = is_member || key == d;
+        keys.push_back(s.behind_place(p.stream));
+      });
+      if (is_member) return adapt_result::is_member;
+      std::sort(keys.begin(), keys.end());
+      const auto done = s.table().adapt(s.quotient_of(asked.stream), s.behind_place(asked.stream), {keys.data(), keys.size()},
+                                        s.limit(detail::uniform_segment::fullest_of_fixes));
+      switch (done.is) {
+        case outcome::fixed: keys_ -= done.dropped; return adapt_result::fixed;
+        case outcome::not_positive: return again ? adapt_result::fixed : adapt_result::not_positive;  // growth has renewed it
+        case outcome::no_room:
+          if (s.step_up()) continue;
+          if (may_grow && (may_grow = grow(place_of(d), stored, nullptr))) continue;
+          return adapt_result::unfixable;
+        case outcome::missing: ++missing_; return adapt_result::unfixable;
+        case outcome::unfixable: return adapt_result::unfixable;
+      }
+    }
+  }
+
+  std::uint32_t segment_bits_ = 14;
+  detail::segment_tree tree_;
+  std::uint64_t keys_ = 0;
+  std::uint64_t missing_ = 0;
+};
+
+}  // namespace tamis::inline TAMIS_LEVEL
