@@ -46,7 +46,7 @@ class paired_table {
   static result<paired_table> laid_out(const dense_runs& runs, std::uint64_t spare, spacing s) {
     paired_table made;
     TAMIS_TRY(made.table_, runs.laid_out(spare, s));
-    made.count_entries();
+    made.count_entries(runs);
     return made;
   }
 
@@ -85,7 +85,7 @@ class paired_table {
   // Adds an entry of r bits, a prefix of its key. False, and nothing has changed, if there is no room.
   template <unsigned Width = 0>
   TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t x) {
-    if (!table_.insert_ordered_in_block<Width>(quotient, x) && !insert_slowly(quotient, x)) return false;
+    if (!table_.insert_ordered_in_block<Width>(quotient, x) && !insert_slowly<Width>(quotient, x)) return false;
     ++entries_;
     return true;
   }
@@ -170,8 +170,8 @@ class paired_table {
   template <class Visit>
   void for_each_run(Visit visit) const {
     run_entries entries;
-    table_.for_each_run([&](std::uint64_t quotient, const slot_run& run) {
-      decode(run, entries);
+    dense_runs::of(table_).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> slots) {
+      decode(slots, entries);
       visit(quotient, std::as_const(entries));
     });
   }
@@ -179,8 +179,8 @@ class paired_table {
   template <class Visit>
   void for_each(Visit visit) const {
     run_entries entries;
-    table_.for_each_run([&](std::uint64_t quotient, const slot_run& run) {
-      decode(run, entries);
+    dense_runs::of(table_).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> slots) {
+      decode(slots, entries);
       std::sort(entries.begin(), entries.end(),
                 [](const run_entry& a, const run_entry& b) { return a.bits != b.bits ? a.bits < b.bits : a.level < b.level; });
       for (const run_entry& e : entries) visit(quotient, e);
@@ -200,7 +200,9 @@ class paired_table {
   static void visit(Self& self, Archive& archive) {
     archive(self.table_);
     if constexpr (!std::is_const_v<Self>) {
-      if (archive.ok() && !self.count_entries()) archive.fail("the slots of a run are no entries");
+      if (!archive.ok()) return;
+      const bool sound = self.table_.width() >= pair_code::least_width && self.count_entries(dense_runs::of(self.table_));
+      if (!sound) archive.fail("the slots of a run are no entries");
     }
   }
 
@@ -208,6 +210,9 @@ class paired_table {
   // False if the run's slots are no entries, which only a file can have.
   bool decode(const slot_run& run, run_entries& entries) const {
     return code().decode([&](std::uint64_t i) { return table_.value(table_.advanced(run.first, i)); }, run.size, entries);
+  }
+  bool decode(std::span<const std::uint64_t> slots, run_entries& entries) const {
+    return code().decode([&](std::uint64_t i) { return slots[i]; }, slots.size(), entries);
   }
   static std::uint64_t long_ones(const run_entries& entries) {
     return static_cast<std::uint64_t>(
@@ -246,8 +251,18 @@ class paired_table {
     while (const std::uint64_t slots = code().parse(at, from, run.size)->slots) from += slots;
     return from;
   }
+  template <unsigned Width>
   TAMIS_NOINLINE bool insert_slowly(std::uint64_t quotient, std::uint64_t x) {
     slot_run run = table_.find(quotient);
+    if (run.size > 1 && table_.descends<Width>(run.first)) return insert_in_mixed(quotient, run, x);
+    const slot_at first = run.first;
+    const std::uint64_t was_first = run.size == 0 ? 0 : table_.value<Width>(first);
+    if (!table_.open<Width>(quotient, run, first)) return false;
+    table_.set_value<Width>(first, run.size == 1 ? x : std::min(x, was_first));
+    if (run.size != 1) table_.set_value<Width>(table_.next(first), std::max(x, was_first));
+    return true;
+  }
+  bool insert_in_mixed(std::uint64_t quotient, slot_run& run, std::uint64_t x) {
     const std::uint64_t plain = plain_from(run);
     const slot_at at = table_.advanced(run.first, plain);
     if (!table_.open(quotient, run, at)) return false;
@@ -268,17 +283,16 @@ class paired_table {
   }
 
   // entries_ and lengthened_, from the slots. False if these are no entries.
-  bool count_entries() {
+  bool count_entries(const dense_runs& runs) {
     entries_ = lengthened_ = 0;
-    if (table_.width() < pair_code::least_width) return false;
     bool sound = true;
     run_entries entries;
-    table_.for_each_run([&](std::uint64_t, const slot_run& run) {
-      if (run.size == 1 || !table_.descends(run.first)) {
-        entries_ += run.size;
+    runs.for_each_run([&](std::uint64_t, std::span<const std::uint64_t> slots) {
+      if (slots.size() == 1 || slots[0] <= slots[1]) {
+        entries_ += slots.size();
         return;
       }
-      sound = sound && decode(run, entries);
+      sound = sound && decode(slots, entries);
       if (!sound) return;
       entries_ += entries.size();
       lengthened_ += long_ones(entries);

@@ -36,37 +36,47 @@ class segment_renewal {
       parts_.emplace_back(shape_.quotients(), shape_.width);
       parts_.back().reserve(most);
     }
-    old_.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) { renew(quotient, entries); });
+    dense_runs::of(table).for_each_run(
+        [&](std::uint64_t quotient, std::span<const std::uint64_t> slots) { renew(quotient, slots); });
     if (missing_ || next_ != keys_.size()) return std::vector<uniform_segment>();
     return laid_out();
   }
   std::uint64_t dropped() const { return dropped_; }  // entries without a key
 
  private:
-  void renew(std::uint64_t quotient, const run_entries& entries) {
+  void renew(std::uint64_t quotient, std::span<const std::uint64_t> slots) {
     if (missing_) return;
     here_.clear();
     for (; next_ < keys_.size() && old_.quotient_of(keys_[next_]) == quotient; ++next_) {
       here_.push_back(old_.behind_place(keys_[next_]));
     }
+    if (renew_plain(quotient, slots)) return;
+    run_entries entries;
+    code_.decode([&](std::uint64_t i) { return slots[i]; }, slots.size(), entries);
     halves_[0].clear();
     halves_[1].clear();
-    if (!renew_plain(entries)) pair(quotient, entries);
-    for (std::uint64_t half = 0; half < 2; ++half) write(2 * quotient + half, halves_[half]);
-  }
-  // Where all entries are plain, and the keys have just these bits.
-  bool renew_plain(const run_entries& entries) {
-    if (entries.size() != here_.size()) return false;
-    order_.clear();
-    for (const run_entry& e : entries) {
-      if (e.level != 0) return false;
-      order_.push_back(code_.x_of(e.bits));
+    pair(quotient, entries);
+    for (std::uint64_t half = 0; half < 2; ++half) {
+      if (halves_[half].empty()) continue;
+      code_.encode(halves_[half], slots_);
+      write(2 * quotient + half);
     }
+  }
+  // Where all entries are plain, and the keys have just these bits. Keys are in order, and so are then the slots.
+  bool renew_plain(std::uint64_t quotient, std::span<const std::uint64_t> slots) {
+    if (slots.size() != here_.size() || (slots.size() > 1 && slots[0] > slots[1])) return false;
+    order_.clear();
+    for (const std::uint64_t slot : slots) order_.push_back(slot);
     std::sort(order_.begin(), order_.end());
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (order_[i] != code_.x_of(here_[i])) return false;
     }
-    for (const uint128 key : here_) add(key, 0);
+    std::size_t i = 0;
+    for (std::uint64_t half = 0; half < 2; ++half) {
+      slots_.clear();
+      for (; i < here_.size() && here_[i] >> 127 == half; ++i) slots_.push_back(code_.x_of(here_[i] << 1));
+      if (!slots_.empty()) write(2 * quotient + half);
+    }
     return true;
   }
   void pair(std::uint64_t quotient, const run_entries& entries) {
@@ -89,9 +99,8 @@ class segment_renewal {
   void add(uint128 key, unsigned level) {
     halves_[static_cast<std::size_t>(key >> 127)].push_back(code_.prefix(key << 1, level));
   }
-  void write(std::uint64_t quotient, const run_entries& entries) {
-    if (entries.empty()) return;
-    code_.encode(entries, slots_);
+  // slots_, as the run of a quotient.
+  void write(std::uint64_t quotient) {
     const std::uint64_t part = cut_ ? quotient >> shape_.cell_bits : 0;
     parts_[part].append(quotient - (part << shape_.cell_bits), slots_);
   }

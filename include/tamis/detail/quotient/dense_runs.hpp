@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "tamis/detail/quotient/spaced_table.hpp"
@@ -63,6 +64,22 @@ class dense_runs {
     columns_[0][(size_ - 1) / word_bits] |= std::uint64_t{1} << ((size_ - 1) % word_bits);
   }
 
+  // Calls visit(quotient, values) for every run, in order.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    std::vector<std::uint64_t> values(size_ + word_bits);
+    for (std::uint64_t first = 0; first < size_; first += word_bits) read_values(first, values.data() + first);
+    std::uint64_t at = 0;
+    for (std::uint64_t block = 0; block < occupied_.size(); ++block) {
+      for (std::uint64_t left = occupied_[block]; left != 0; left &= left - 1) {
+        const std::uint64_t size = run_from(at);
+        visit(block * block_quotients + static_cast<unsigned>(std::countr_zero(left)),
+              std::span<const std::uint64_t>(values.data() + at, size));
+        at += size;
+      }
+    }
+  }
+
   // A table of these runs. An error if they do not fit, or if there is no memory for it.
   result<spaced_table> laid_out(std::uint64_t spare, spacing s) const {
     TAMIS_TRY(spaced_table made, spaced_table::make(quotients_, spare, s, width_));
@@ -74,6 +91,30 @@ class dense_runs {
   }
 
  private:
+  // The values of 64 slots; `first` is a multiple of 64.
+  void read_values(std::uint64_t first, std::uint64_t* out) const {
+    for (unsigned i = 0; i < word_bits; ++i) out[i] = width_has_bytes(width_) ? bytes_[first + i] : 0;
+    const unsigned low = width_has_bytes(width_) ? 8 : 0;
+    for (unsigned group = 1; group < columns_.size(); group += 8) {  // eight columns become the bytes of 64 values
+      for (unsigned i = 0; i < word_bits; i += 8) {
+        std::uint64_t eight = 0;  // bit k of byte j: column group + k of slot first + i + j
+        for (unsigned k = 0; k < 8 && group + k < columns_.size(); ++k) {
+          const std::uint64_t bits = columns_[group + k][first / word_bits] >> i & 0xff;
+          eight |= spread(bits) << k;
+        }
+        for (unsigned j = 0; j < 8; ++j) out[i + j] |= (eight >> (8 * j) & 0xff) << (low + group - 1);
+      }
+    }
+  }
+  // Bit j of a byte becomes the lowest bit of byte j.
+  static std::uint64_t spread(std::uint64_t byte) {
+#if TAMIS_HAS_AVX2
+    return pdep(byte, plain::every_byte);
+#else
+    const std::uint64_t apart = byte * plain::every_byte & 0x8040201008040201u;
+    return ((apart + 0x7f7f7f7f7f7f7f7fu) | apart) >> 7 & plain::every_byte;
+#endif
+  }
   static bool width_has_bytes(unsigned width) { return width >= 8; }
   // The free slots; all of them belong to runs of earlier blocks if the offset is longer than the block.
   static std::uint64_t used_by_nobody(const record_header& header, spacing s) {

@@ -161,6 +161,7 @@ class spaced_table {
 
   // A new slot at `at`, which is in the quotient's run or just behind it; `run` gets it. The caller sets its value. False, and
   // nothing has changed, if there is no free slot behind it.
+  template <unsigned Width = 0>
   bool open(std::uint64_t quotient, slot_run& run, slot_at at) {
     const slot_at free = next_free(at);
     if (free.block == blocks()) return false;
@@ -171,7 +172,7 @@ class spaced_table {
     } else if (ends_run) {
       flip_runend(previous(at));
     }
-    move_up(at, free, ends_run);
+    move_up<Width>(at, free, ends_run);
     for (std::uint64_t block = quotient / block_quotients + 1; block <= free.block; ++block) {
       std::uint8_t* const record = memory_.record(block);
       block_memory::set_offset(record, block_memory::offset(record) + 1);
@@ -182,6 +183,7 @@ class spaced_table {
   }
 
   // The slot goes, and `run` loses it.  Requires: it is one of the quotient's run.
+  template <unsigned Width = 0>
   void close(std::uint64_t quotient, slot_run& run, slot_at at) {
     assert(run.size != 0);
     const slot_at end = next_closed(next(at));
@@ -192,7 +194,7 @@ class spaced_table {
       flip_runend(previous(at));
     }
     const slot_at last = previous(end);
-    move_down(at, last);
+    move_down<Width>(at, last);
     lower_offsets(quotient / block_quotients, last.block);
     --run.size;
     --used_;
@@ -201,7 +203,7 @@ class spaced_table {
   // Puts a value into the quotient's run, as the first of its slots. False, and nothing has changed, if there is no room.
   template <unsigned Width = 0>
   TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t value) {
-    return insert_in_block<Width, false>(quotient, value) || insert_far(quotient, value);
+    return insert_in_block<Width, false>(quotient, value) || insert_far<Width>(quotient, value);
   }
   // The same in a run whose first two slots do not descend, and will not, if only slots of the quotient's own block move.
   // False, and nothing has changed, if that is not so, or if they do descend.
@@ -399,10 +401,11 @@ class spaced_table {
     ++used_;
     return true;
   }
+  template <unsigned Width>
   TAMIS_NOINLINE bool insert_far(std::uint64_t quotient, std::uint64_t value) {
     slot_run run = find(quotient);
-    if (!open(quotient, run, run.first)) return false;
-    set_value(run.first, value);
+    if (!open<Width>(quotient, run, run.first)) return false;
+    set_value<Width>(run.first, value);
     return true;
   }
 
@@ -475,28 +478,30 @@ class spaced_table {
   }
 
   // Slots [at, last) go up by one, over what slot `last` was; slot `at` becomes zero, and a runend if `ends_run`.
+  template <unsigned Width>
   void move_up(slot_at at, slot_at last, bool ends_run) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = last.block; block > at.block; --block) {
-      const std::uint64_t below = memory_.bits_of(memory_.record(block - 1), top);
-      memory_.insert_bits<0>(memory_.record(block), 0, block == last.block ? last.i : top, below);
+      const std::uint64_t below = memory_.bits_of<Width>(memory_.record(block - 1), top);
+      memory_.insert_bits<Width>(memory_.record(block), 0, block == last.block ? last.i : top, below);
     }
-    memory_.insert_bits<0>(memory_.record(at.block), at.i, at.block == last.block ? last.i : top, ends_run);
-    if (memory_.layout().has_bytes()) {
+    memory_.insert_bits<Width>(memory_.record(at.block), at.i, at.block == last.block ? last.i : top, ends_run);
+    if (memory_.layout().has_bytes<Width>()) {
       std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
       move_bytes_up(bytes, distance(at, last));
       *bytes = 0;
     }
   }
   // Slots (at, last] go down by one, over what slot `at` was; slot `last` becomes zero.
+  template <unsigned Width>
   void move_down(slot_at at, slot_at last) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = at.block; block < last.block; ++block) {
-      const std::uint64_t above = memory_.bits_of(memory_.record(block + 1), 0);
-      memory_.remove_bits<0>(memory_.record(block), block == at.block ? at.i : 0, top, above);
+      const std::uint64_t above = memory_.bits_of<Width>(memory_.record(block + 1), 0);
+      memory_.remove_bits<Width>(memory_.record(block), block == at.block ? at.i : 0, top, above);
     }
-    memory_.remove_bits<0>(memory_.record(last.block), last.block == at.block ? at.i : 0, last.i, 0);
-    if (memory_.layout().has_bytes()) {
+    memory_.remove_bits<Width>(memory_.record(last.block), last.block == at.block ? at.i : 0, last.i, 0);
+    if (memory_.layout().has_bytes<Width>()) {
       std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
       const std::uint64_t size = distance(at, last);
       move_bytes_down(bytes + 1, size);
