@@ -205,9 +205,9 @@ class evergreen_stored {
     return {roots, cell_bits, width, static_cast<std::uint64_t>(each + 2 * std::sqrt(each))};
   }
   static double bits_of(const table_of_roots& shape) {
-    const detail::segment_shape one{0, shape.cell_bits, shape.width};
+    const detail::uniform_shape one{0, shape.cell_bits, shape.width};
     const detail::spacing s(detail::uniform_segment::slots_for(one, shape.keys_each));
-    const auto blocks = detail::spaced_table::blocks_of(one.quotients(), one.spare(), s).value();
+    const auto blocks = detail::spaced_table::blocks_of(one.quotients(), one.spare(s.slots()), s).value();
     const auto bytes = detail::block_memory::bytes_of(detail::block_layout(s, shape.width), blocks).value();
     return static_cast<double>(shape.roots) * 8.0 * static_cast<double>(bytes + sizeof(detail::uniform_segment) + 4);
   }
@@ -234,7 +234,7 @@ class evergreen_stored {
   TAMIS_INLINE probe locate(digest d) const {
     const detail::word_placed p = detail::place_of_word(d.high, tree_.places().roots());
     const auto segment = static_cast<std::uint32_t>(tree_.segment_at(tree_.place_of(p)));
-    const detail::segment_shape& shape = tree_[segment].shape();
+    const detail::uniform_shape& shape = tree_[segment].shape();
     // Paths, quotients and remainders have at most 62 bits together.
     return {segment, p.rest << shape.depth >> (64 - shape.cell_bits), p.rest << shape.place_bits() >> (64 - shape.width)};
   }

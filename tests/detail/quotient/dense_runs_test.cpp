@@ -25,12 +25,12 @@ run_model runs_of(const spaced_table& table) {
 // What append() makes of the runs one by one.
 spaced_table appended(const run_model& runs, const spaced_table& like, spacing s, std::uint64_t spare) {
   auto made = spaced_table::make(like.quotients(), spare, s, like.width()).value();
-  slot_at end;
+  block_slot end;
   for (const auto& [quotient, values] : runs) {
     const auto run = made.append(quotient, values.size(), end);
     EXPECT_TRUE(run.has_value());
     if (!run) return made;
-    slot_at at = run->first;
+    block_slot at = run->first;
     for (const std::uint64_t value : values) made.set_value(at, value), at = made.next(at);
   }
   return made;
@@ -71,7 +71,7 @@ TEST(DenseRuns, GiveATableAnotherNumberOfSlots) {
 
 TEST(DenseRuns, AreBuiltFromValuesInOrder) {
   random_source random(4);
-  for (const unsigned width : {5u, 7u, 8u, 11u}) {
+  for (const unsigned width : {5u, 7u, 8u, 11u, 30u}) {
     dense_runs dense(3000, width);
     run_model runs;
     dense.reserve(3000 * 8);
@@ -81,10 +81,16 @@ TEST(DenseRuns, AreBuiltFromValuesInOrder) {
       for (auto& value : values) value = random() & low_mask(width);
       dense.append(quotient, values);
     }
+    dense.finish();
     const auto made = dense.laid_out(4000, spacing(48));
     ASSERT_TRUE(made.ok()) << made.message();
     EXPECT_TRUE(made->validate().ok());
     EXPECT_EQ(runs_of(*made), runs);
+    run_model again;
+    dense_runs::of(*made).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> values) {
+      again[quotient].assign(values.begin(), values.end());
+    });
+    EXPECT_EQ(again, runs);
   }
 }
 
@@ -92,6 +98,7 @@ TEST(DenseRuns, SayWhenTheyDoNotFit) {
   dense_runs dense(64, 8);
   dense.reserve(200);
   dense.append(60, std::vector<std::uint64_t>(20, 1));
+  dense.finish();
   EXPECT_FALSE(dense.laid_out(0, spacing(48)).ok());
   EXPECT_TRUE(dense.laid_out(20, spacing(48)).ok());
 }

@@ -125,7 +125,7 @@ struct table_world {
     auto& values = model[quotient];
     slot_run run = real.find(quotient);
     ASSERT_EQ(run.size, values.size());
-    const slot_at at = real.advanced(run.first, place);
+    const block_slot at = real.advanced(run.first, place);
     ASSERT_EQ(real.open(quotient, run, at), end_with(quotient, 1) <= real.slots());
     if (run.size == values.size()) return;
     ASSERT_EQ(real.value(at), 0u);

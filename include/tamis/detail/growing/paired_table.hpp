@@ -236,8 +236,8 @@ class paired_table {
   // The first two plain slots of a run, the first of which is its slot `plain`, shall not descend.
   void order_plain(const slot_run& run, std::uint64_t plain) {
     if (run.size < plain + 2) return;
-    const slot_at first = table_.advanced(run.first, plain);
-    const slot_at second = table_.next(first);
+    const block_slot first = table_.advanced(run.first, plain);
+    const block_slot second = table_.next(first);
     const std::uint64_t a = table_.value(first);
     const std::uint64_t b = table_.value(second);
     if (a <= b) return;
@@ -255,7 +255,7 @@ class paired_table {
   TAMIS_NOINLINE bool insert_slowly(std::uint64_t quotient, std::uint64_t x) {
     slot_run run = table_.find(quotient);
     if (run.size > 1 && table_.descends<Width>(run.first)) return insert_in_mixed(quotient, run, x);
-    const slot_at first = run.first;
+    const block_slot first = run.first;
     const std::uint64_t was_first = run.size == 0 ? 0 : table_.value<Width>(first);
     if (!table_.open<Width>(quotient, run, first)) return false;
     table_.set_value<Width>(first, run.size == 1 ? x : std::min(x, was_first));
@@ -264,7 +264,7 @@ class paired_table {
   }
   bool insert_in_mixed(std::uint64_t quotient, slot_run& run, std::uint64_t x) {
     const std::uint64_t plain = plain_from(run);
-    const slot_at at = table_.advanced(run.first, plain);
+    const block_slot at = table_.advanced(run.first, plain);
     if (!table_.open(quotient, run, at)) return false;
     table_.set_value(at, x);
     order_plain(run, plain);

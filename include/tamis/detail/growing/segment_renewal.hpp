@@ -39,6 +39,7 @@ class segment_renewal {
     dense_runs::of(table).for_each_run(
         [&](std::uint64_t quotient, std::span<const std::uint64_t> slots) { renew(quotient, slots); });
     if (missing_ || next_ != keys_.size()) return std::vector<uniform_segment>();
+    for (dense_runs& part : parts_) part.finish();
     return laid_out();
   }
   std::uint64_t dropped() const { return dropped_; }  // entries without a key
@@ -46,11 +47,11 @@ class segment_renewal {
  private:
   void renew(std::uint64_t quotient, std::span<const std::uint64_t> slots) {
     if (missing_) return;
+    const std::size_t first = next_;
+    while (next_ < keys_.size() && quotient_of(first_word(next_)) == quotient) ++next_;
+    if (renew_plain(quotient, slots, first)) return;
     here_.clear();
-    for (; next_ < keys_.size() && old_.quotient_of(keys_[next_]) == quotient; ++next_) {
-      here_.push_back(old_.behind_place(keys_[next_]));
-    }
-    if (renew_plain(quotient, slots)) return;
+    for (std::size_t i = first; i < next_; ++i) here_.push_back(old_.behind_place(keys_[i]));
     run_entries entries;
     code_.decode([&](std::uint64_t i) { return slots[i]; }, slots.size(), entries);
     halves_[0].clear();
@@ -62,19 +63,27 @@ class segment_renewal {
       write(2 * quotient + half);
     }
   }
-  // Where all entries are plain, and the keys have just these bits. Keys are in order, and so are then the slots.
-  bool renew_plain(std::uint64_t quotient, std::span<const std::uint64_t> slots) {
-    if (slots.size() != here_.size() || (slots.size() > 1 && slots[0] > slots[1])) return false;
+  // Path, quotient and a remainder behind it come from the first word of a stream.
+  std::uint64_t first_word(std::size_t key) const { return static_cast<std::uint64_t>(keys_[key] >> 64); }
+  std::uint64_t quotient_of(std::uint64_t word) const { return word << old_.shape().depth >> (64 - old_.shape().cell_bits); }
+
+  // Where all entries are plain, and the keys from `first` on have just these bits. Keys are in order, and so are then the
+  // slots.
+  bool renew_plain(std::uint64_t quotient, std::span<const std::uint64_t> slots, std::size_t first) {
+    if (slots.size() != next_ - first || (slots.size() > 1 && slots[0] > slots[1])) return false;
+    const unsigned place_bits = old_.shape().place_bits();
+    const unsigned others = 64 - shape_.width;
     order_.clear();
     for (const std::uint64_t slot : slots) order_.push_back(slot);
-    std::sort(order_.begin(), order_.end());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      if (order_[i] != code_.x_of(here_[i])) return false;
+    if (slots.size() > 2) std::sort(order_.begin(), order_.end());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (order_[i] != first_word(first + i) << place_bits >> others) return false;
     }
-    std::size_t i = 0;
     for (std::uint64_t half = 0; half < 2; ++half) {
       slots_.clear();
-      for (; i < here_.size() && here_[i] >> 127 == half; ++i) slots_.push_back(code_.x_of(here_[i] << 1));
+      for (; first < next_ && first_word(first) << place_bits >> 63 == half; ++first) {
+        slots_.push_back(first_word(first) << (place_bits + 1) >> others);
+      }
       if (!slots_.empty()) write(2 * quotient + half);
     }
     return true;
@@ -110,10 +119,10 @@ class segment_renewal {
     made.reserve(parts_.size());
     for (const dense_runs& part : parts_) {
       unsigned slots = uniform_segment::slots_for(shape_, part.size());
-      auto table = paired_table::laid_out(part, shape_.spare(), spacing(slots));
+      auto table = paired_table::laid_out(part, shape_.spare(slots), spacing(slots));
       while (!table && slots < spacing::most) {  // no room for the runs at its end
         slots = uniform_segment::slots_after(slots);
-        table = paired_table::laid_out(part, shape_.spare(), spacing(slots));
+        table = paired_table::laid_out(part, shape_.spare(slots), spacing(slots));
       }
       if (!table) return std::move(table).take_failure();
       made.emplace_back(shape_, *std::move(table));
@@ -126,7 +135,7 @@ class segment_renewal {
   const uint128* pending_;
   bool cut_;
   pair_code code_;
-  segment_shape shape_;  // of what it becomes
+  uniform_shape shape_;  // of what it becomes
   std::vector<dense_runs> parts_;
   std::size_t next_ = 0;  // key
   bool missing_ = false;

@@ -45,7 +45,7 @@ class segment_tree {
 
   // May the segment be cut in two? Keys that share long beginnings would make the directory grow without end.
   bool may_cut(std::uint64_t place) const {
-    const segment_shape& shape = segments_[directory_[place]].shape();
+    const uniform_shape& shape = segments_[directory_[place]].shape();
     if (shape.depth < depth_) return true;
     constexpr std::uint64_t places_each = 256;
     return depth_ < 32 && shape.place_bits() + 1 + shape.width <= 62 &&
@@ -115,7 +115,7 @@ class segment_tree {
     if (segments_.empty() || size / 512 > segments_.size() + 1) return false;  // no directory becomes so large
     directory_.reserve(size);
     for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-      const segment_shape& shape = segments_[i].shape();
+      const uniform_shape& shape = segments_[i].shape();
       if (shape.depth > depth_ || shape.width != segments_[0].shape().width) return false;
       const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
       if (directory_.size() % each != 0 || directory_.size() + each > size) return false;

@@ -15,21 +15,21 @@
 #include <utility>
 
 #include "tamis/detail/growing/paired_table.hpp"
-#include "tamis/detail/math/quotient.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-struct segment_shape {
+struct uniform_shape {
   std::uint32_t depth = 0;      // bits of the path
   std::uint32_t cell_bits = 6;  // c
   std::uint32_t width = 8;      // r
 
   unsigned place_bits() const { return depth + cell_bits; }
   std::uint64_t quotients() const { return std::uint64_t{1} << cell_bits; }
-  // Slots behind the last home. At 0.95 what waits there is longer with probability 7e-5; the segment then takes a step early.
-  std::uint64_t spare() const { return std::min<std::uint64_t>(quotient_spare(quotients()), 96); }
+  // Slots behind the last home, whole blocks of them: memory then grows with S. At 0.95 what waits there is longer than 64
+  // slots with probability 2e-3; the segment then takes a step early.
+  std::uint64_t spare(unsigned slots) const { return std::uint64_t{cell_bits >= 12 ? 2u : 1u} * slots; }
 
-  friend bool operator==(const segment_shape&, const segment_shape&) = default;
+  friend bool operator==(const uniform_shape&, const uniform_shape&) = default;
 };
 
 class uniform_segment {
@@ -43,14 +43,14 @@ class uniform_segment {
 
   uniform_segment() = default;
   // With room for so many slots in use.
-  static result<uniform_segment> make(const segment_shape& shape, std::uint64_t used) {
-    TAMIS_TRY(paired_table table,
-              paired_table::make(shape.quotients(), shape.spare(), spacing(slots_for(shape, used)), shape.width));
+  static result<uniform_segment> make(const uniform_shape& shape, std::uint64_t used) {
+    const unsigned slots = slots_for(shape, used);
+    TAMIS_TRY(paired_table table, paired_table::make(shape.quotients(), shape.spare(slots), spacing(slots), shape.width));
     return uniform_segment(shape, std::move(table));
   }
-  uniform_segment(const segment_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
+  uniform_segment(const uniform_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
 
-  const segment_shape& shape() const { return shape_; }
+  const uniform_shape& shape() const { return shape_; }
   const paired_table& table() const { return table_; }
   paired_table& table() { return table_; }
   std::uint64_t bits() const { return table_.table().bits() + 8 * sizeof(*this); }
@@ -82,7 +82,7 @@ class uniform_segment {
     return slots < table_.table().slots_per_block() && take_slots(slots);
   }
   // The fewest slots of a block for so many in use.
-  static unsigned slots_for(const segment_shape& shape, std::uint64_t used) {
+  static unsigned slots_for(const uniform_shape& shape, std::uint64_t used) {
     unsigned slots = fewest_slots;
     while (slots < spacing::most && used >= limit_of(shape, slots, fullest)) slots = slots_after(slots);
     return slots;
@@ -104,17 +104,17 @@ class uniform_segment {
   }
 
  private:
-  TAMIS_INLINE static std::uint64_t limit_of(const segment_shape& shape, unsigned slots, unsigned percent) {
+  TAMIS_INLINE static std::uint64_t limit_of(const uniform_shape& shape, unsigned slots, unsigned percent) {
     return (std::uint64_t{slots} << (shape.cell_bits - least_cell_bits)) * percent / 100;
   }
   bool take_slots(unsigned slots) {
-    auto changed = table_.respaced(spacing(slots), shape_.spare());
+    auto changed = table_.respaced(spacing(slots), shape_.spare(slots));
     if (!changed) return false;
     table_ = *std::move(changed);
     return true;
   }
 
-  segment_shape shape_;
+  uniform_shape shape_;
   paired_table table_;
 };
 

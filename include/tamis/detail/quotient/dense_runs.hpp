@@ -4,6 +4,8 @@
 // the other, in the same columns as in a table. A table is laid out from this with any number of slots per block, a whole block
 // at a time: so a table gets more or fewer slots, and one is built from entries that come in order.
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -49,19 +51,23 @@ class dense_runs {
     for (auto& column : columns_) column.resize(slots / word_bits + 2);
     if (width_has_bytes(width_)) bytes_.resize(slots + word_bits);
   }
-  // A run behind all others.  Requires: all quotients so far were smaller; there is a value, and room for all.
+  // A run behind all others; finish() follows the last one.  Requires: all quotients so far were smaller; there is a value, and
+  // room for all.
   template <class Values>
   void append(std::uint64_t quotient, const Values& values) {
     assert(quotient < quotients_ && values.size() != 0);
     occupied_[quotient / block_quotients] |= std::uint64_t{1} << (quotient % block_quotients);
-    const unsigned low = width_has_bytes(width_) ? 8 : 0;
     for (const std::uint64_t value : values) {
-      const std::uint64_t word = size_ / word_bits;
-      for (unsigned k = 1; k < columns_.size(); ++k) columns_[k][word] |= (value >> low >> (k - 1) & 1) << (size_ % word_bits);
-      if (low != 0) bytes_[size_] = static_cast<std::uint8_t>(value);
-      ++size_;
+      waiting_[size_ % word_bits] = value;
+      if (++size_ % word_bits == 0) write_values(size_ - word_bits);
     }
     columns_[0][(size_ - 1) / word_bits] |= std::uint64_t{1} << ((size_ - 1) % word_bits);
+  }
+
+  void finish() {
+    if (size_ % word_bits == 0) return;
+    std::fill(waiting_.begin() + static_cast<std::ptrdiff_t>(size_ % word_bits), waiting_.end(), 0);
+    write_values(size_ / word_bits * word_bits);
   }
 
   // Calls visit(quotient, values) for every run, in order.
@@ -97,23 +103,40 @@ class dense_runs {
     const unsigned low = width_has_bytes(width_) ? 8 : 0;
     for (unsigned group = 1; group < columns_.size(); group += 8) {  // eight columns become the bytes of 64 values
       for (unsigned i = 0; i < word_bits; i += 8) {
-        std::uint64_t eight = 0;  // bit k of byte j: column group + k of slot first + i + j
+        std::uint64_t eight = 0;  // a byte of each of eight columns
         for (unsigned k = 0; k < 8 && group + k < columns_.size(); ++k) {
-          const std::uint64_t bits = columns_[group + k][first / word_bits] >> i & 0xff;
-          eight |= spread(bits) << k;
+          eight |= (columns_[group + k][first / word_bits] >> i & 0xff) << (8 * k);
         }
+        eight = transposed(eight);  // bit k of byte j: column group + k of slot first + i + j
         for (unsigned j = 0; j < 8; ++j) out[i + j] |= (eight >> (8 * j) & 0xff) << (low + group - 1);
       }
     }
   }
-  // Bit j of a byte becomes the lowest bit of byte j.
-  static std::uint64_t spread(std::uint64_t byte) {
-#if TAMIS_HAS_AVX2
-    return pdep(byte, plain::every_byte);
-#else
-    const std::uint64_t apart = byte * plain::every_byte & 0x8040201008040201u;
-    return ((apart + 0x7f7f7f7f7f7f7f7fu) | apart) >> 7 & plain::every_byte;
-#endif
+  // The values that wait become 64 slots from `first` on, which is a multiple of 64.
+  void write_values(std::uint64_t first) {
+    const unsigned low = width_has_bytes(width_) ? 8 : 0;
+    if (low != 0) {
+      for (unsigned i = 0; i < word_bits; ++i) bytes_[first + i] = static_cast<std::uint8_t>(waiting_[i]);
+    }
+    for (unsigned group = 1; group < columns_.size(); group += 8) {
+      for (unsigned i = 0; i < word_bits; i += 8) {
+        std::uint64_t eight = 0;  // a byte of each of eight values
+        for (unsigned j = 0; j < 8; ++j) eight |= (waiting_[i + j] >> (low + group - 1) & 0xff) << (8 * j);
+        const std::uint64_t columns = transposed(eight);
+        for (unsigned k = 0; k < 8 && group + k < columns_.size(); ++k) {
+          columns_[group + k][first / word_bits] |= (columns >> (8 * k) & 0xff) << i;
+        }
+      }
+    }
+  }
+  // Bit k of byte j becomes bit j of byte k (H. Warren, "Hacker's Delight", 7-3).
+  static constexpr std::uint64_t transposed(std::uint64_t x) {
+    std::uint64_t t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aau;
+    x ^= t ^ (t << 7);
+    t = (x ^ (x >> 14)) & 0x0000cccc0000ccccu;
+    x ^= t ^ (t << 14);
+    t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0u;
+    return x ^ t ^ (t << 28);
   }
   static bool width_has_bytes(unsigned width) { return width >= 8; }
   // The free slots; all of them belong to runs of earlier blocks if the offset is longer than the block.
@@ -229,6 +252,7 @@ class dense_runs {
   std::vector<std::uint64_t> occupied_;
   std::vector<std::vector<std::uint64_t>> columns_;
   std::vector<std::uint8_t> bytes_;
+  std::array<std::uint64_t, word_bits> waiting_{};  // values of slots that append() has not written yet
 };
 
 // The same runs with another number of slots in a block. An error if they do not fit, or if there is no memory for it; the

@@ -22,16 +22,16 @@
 namespace tamis::detail::inline TAMIS_LEVEL {
 
 // A slot: number i of its block. The one behind the last slot is slot 0 of a block that does not exist.
-struct slot_at {
+struct block_slot {
   std::uint64_t block = 0;
   unsigned i = 0;
 
-  friend constexpr auto operator<=>(const slot_at&, const slot_at&) = default;  // NOLINT(modernize-use-nullptr)
+  friend constexpr auto operator<=>(const block_slot&, const block_slot&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The slots of one quotient: `size` of them from `first` on.
 struct slot_run {
-  slot_at first;
+  block_slot first;
   std::uint64_t size = 0;
 
   friend constexpr bool operator==(const slot_run&, const slot_run&) = default;
@@ -101,7 +101,7 @@ class spaced_table {
     return {{block, static_cast<unsigned>(std::countr_zero(run.slots))}, popcount(run.slots)};
   }
   TAMIS_NOINLINE slot_run find_far(std::uint64_t quotient) const {
-    const slot_at first = begin_of(quotient);
+    const block_slot first = begin_of(quotient);
     if (!is_occupied(quotient)) return {first, 0};
     return {first, distance(first, runend_after(first, 1)) + 1};
   }
@@ -126,14 +126,14 @@ class spaced_table {
   }
 
   template <unsigned Width = 0>
-  TAMIS_INLINE std::uint64_t value(slot_at at) const {
+  TAMIS_INLINE std::uint64_t value(block_slot at) const {
     const block_layout& layout = memory_.layout();
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
     const std::uint64_t byte = layout.has_bytes<Width>() ? memory_.slot_bytes(at.block)[at.i] : 0;
     return byte | memory_.bits_of<Width>(memory_.record(at.block), at.i) >> 1 << low;
   }
   template <unsigned Width = 0>
-  TAMIS_INLINE void set_value(slot_at at, std::uint64_t value) {
+  TAMIS_INLINE void set_value(block_slot at, std::uint64_t value) {
     const block_layout& layout = memory_.layout();
     const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
     if (layout.has_bytes<Width>()) memory_.slot_bytes(at.block)[at.i] = static_cast<std::uint8_t>(value);
@@ -146,24 +146,26 @@ class spaced_table {
     });
   }
 
-  TAMIS_INLINE slot_at next(slot_at at) const { return ++at.i == slots_per_block() ? slot_at{at.block + 1, 0} : at; }
-  TAMIS_INLINE slot_at previous(slot_at at) const {
-    return at.i == 0 ? slot_at{at.block - 1, slots_per_block() - 1} : slot_at{at.block, at.i - 1};
+  TAMIS_INLINE block_slot next(block_slot at) const { return ++at.i == slots_per_block() ? block_slot{at.block + 1, 0} : at; }
+  TAMIS_INLINE block_slot previous(block_slot at) const {
+    return at.i == 0 ? block_slot{at.block - 1, slots_per_block() - 1} : block_slot{at.block, at.i - 1};
   }
-  slot_at advanced(slot_at at, std::uint64_t by) const {
+  block_slot advanced(block_slot at, std::uint64_t by) const {
     const std::uint64_t i = at.i + by;
     if (i < slots_per_block()) return {at.block, static_cast<unsigned>(i)};
     return {at.block + i / slots_per_block(), static_cast<unsigned>(i % slots_per_block())};
   }
   // Slots from one to the other.  Requires: from <= to.
-  std::uint64_t distance(slot_at from, slot_at to) const { return (to.block - from.block) * slots_per_block() + to.i - from.i; }
-  slot_at end_of(const slot_run& run) const { return advanced(run.first, run.size); }
+  std::uint64_t distance(block_slot from, block_slot to) const {
+    return (to.block - from.block) * slots_per_block() + to.i - from.i;
+  }
+  block_slot end_of(const slot_run& run) const { return advanced(run.first, run.size); }
 
   // A new slot at `at`, which is in the quotient's run or just behind it; `run` gets it. The caller sets its value. False, and
   // nothing has changed, if there is no free slot behind it.
   template <unsigned Width = 0>
-  bool open(std::uint64_t quotient, slot_run& run, slot_at at) {
-    const slot_at free = next_free(at);
+  bool open(std::uint64_t quotient, slot_run& run, block_slot at) {
+    const block_slot free = next_free(at);
     if (free.block == blocks()) return false;
     const bool ends_run = at == end_of(run);
     std::uint8_t* const own = memory_.record(quotient / block_quotients);
@@ -184,16 +186,16 @@ class spaced_table {
 
   // The slot goes, and `run` loses it.  Requires: it is one of the quotient's run.
   template <unsigned Width = 0>
-  void close(std::uint64_t quotient, slot_run& run, slot_at at) {
+  void close(std::uint64_t quotient, slot_run& run, block_slot at) {
     assert(run.size != 0);
-    const slot_at end = next_closed(next(at));
+    const block_slot end = next_closed(next(at));
     if (run.size == 1) {
       std::uint8_t* const own = memory_.record(quotient / block_quotients);
       block_memory::set_occupied(own, block_memory::occupied(own) ^ std::uint64_t{1} << (quotient % block_quotients));
     } else if (next(at) == end_of(run)) {
       flip_runend(previous(at));
     }
-    const slot_at last = previous(end);
+    const block_slot last = previous(end);
     move_down<Width>(at, last);
     lower_offsets(quotient / block_quotients, last.block);
     --run.size;
@@ -214,7 +216,7 @@ class spaced_table {
 
   // Do the first two slots of a run descend?  Requires: there are two.
   template <unsigned Width = 0>
-  TAMIS_INLINE bool descends(slot_at first) const {
+  TAMIS_INLINE bool descends(block_slot first) const {
     return value<Width>(first) > value<Width>(next(first));
   }
 
@@ -227,11 +229,11 @@ class spaced_table {
     return true;
   }
   // The first slot of a run that holds the value.
-  std::optional<slot_at> find_value(const slot_run& run, std::uint64_t value) const {
-    std::optional<slot_at> found;
+  std::optional<block_slot> find_value(const slot_run& run, std::uint64_t value) const {
+    std::optional<block_slot> found;
     for_each_part(run, [&](std::uint64_t block, std::uint64_t slots) {
       const std::uint64_t equal = matches(block, slots, value);
-      if (equal != 0) found = slot_at{block, static_cast<unsigned>(std::countr_zero(equal))};
+      if (equal != 0) found = block_slot{block, static_cast<unsigned>(std::countr_zero(equal))};
       return equal == 0;
     });
     return found;
@@ -255,7 +257,7 @@ class spaced_table {
       return false;
     }
     while (run.size > values.size()) close(quotient, run, previous(end_of(run)));
-    slot_at at = run.first;
+    block_slot at = run.first;
     for (const std::uint64_t value : values) set_value(at, value), at = next(at);
     return true;
   }
@@ -263,19 +265,19 @@ class spaced_table {
   // Calls visit(value) for the slots of a run, in order.
   template <class Visit>
   void for_each_value(const slot_run& run, Visit visit) const {
-    slot_at at = run.first;
+    block_slot at = run.first;
     for (std::uint64_t left = run.size; left != 0; --left, at = next(at)) visit(value(at));
   }
 
   // Calls visit(quotient, run) for every run, in order.
   template <class Visit>
   void for_each_run(Visit visit) const {
-    slot_at end{0, 0};
+    block_slot end{0, 0};
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       for (std::uint64_t left = block_memory::occupied(memory_.record(block)); left != 0; left &= left - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(left));
-        const slot_at first = std::max(end, slot_at{block, spaced().home(i)});
-        const slot_at last = runend_after(first, 1);
+        const block_slot first = std::max(end, block_slot{block, spaced().home(i)});
+        const block_slot last = runend_after(first, 1);
         visit(block * block_quotients + i, slot_run{first, distance(first, last) + 1});
         end = next(last);
       }
@@ -284,13 +286,13 @@ class spaced_table {
 
   // Builds a table in the order of its quotients, from slot 0 at first: a run of `size` slots, of which the caller sets the
   // values. None if it does not fit.  Requires: all quotients so far were smaller, and only append has been used.
-  std::optional<slot_run> append(std::uint64_t quotient, std::uint64_t size, slot_at& end) {
+  std::optional<slot_run> append(std::uint64_t quotient, std::uint64_t size, block_slot& end) {
     assert(quotient < quotients_ && size != 0);
     const std::uint64_t own = quotient / block_quotients;
     const auto i = static_cast<unsigned>(quotient % block_quotients);
-    const slot_run run{std::max(end, slot_at{own, spaced().home(i)}), size};
+    const slot_run run{std::max(end, block_slot{own, spaced().home(i)}), size};
     if (size > slots()) return std::nullopt;
-    const slot_at last = advanced(run.first, size - 1);
+    const block_slot last = advanced(run.first, size - 1);
     if (last.block >= blocks()) return std::nullopt;
     std::uint8_t* const record = memory_.record(own);
     block_memory::set_occupied(record, block_memory::occupied(record) | std::uint64_t{1} << i);
@@ -314,17 +316,17 @@ class spaced_table {
     if (quotients_ == 0 || divide_up(quotients_, block_quotients) > blocks()) {
       return failure{"the table has " + std::to_string(quotients_) + " quotients in " + std::to_string(blocks()) + " blocks"};
     }
-    slot_at end{0, 0};
+    block_slot end{0, 0};
     std::uint64_t used = 0;
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       const record_header header = memory_.header(block);
-      const std::uint64_t offset = end <= slot_at{block, 0} ? 0 : distance({block, 0}, end);
+      const std::uint64_t offset = end <= block_slot{block, 0} ? 0 : distance({block, 0}, end);
       if (header.offset != std::min<std::uint64_t>(offset, longest_offset)) return damaged(block, "a wrong offset");
       for (std::uint64_t left = header.occupied; left != 0; left &= left - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(left));
         if (block * block_quotients + i >= quotients_) return damaged(block, "a run of a quotient that does not exist");
-        const slot_at first = std::max(end, slot_at{block, spaced().home(i)});
-        const slot_at last = find_runend(end);
+        const block_slot first = std::max(end, block_slot{block, spaced().home(i)});
+        const block_slot last = find_runend(end);
         if (last < first || last.block == blocks()) return damaged(block, "a run without an end, or an end without a run");
         used += distance(first, last) + 1;
         end = next(last);
@@ -341,7 +343,7 @@ class spaced_table {
   // Calls visit(block, slots) for the parts of a run, block by block, until a visit says false.
   template <class Visit>
   TAMIS_INLINE void for_each_part(const slot_run& run, Visit visit) const {
-    slot_at at = run.first;
+    block_slot at = run.first;
     for (std::uint64_t left = run.size; left != 0; at = {at.block + 1, 0}) {
       const auto here = static_cast<unsigned>(std::min<std::uint64_t>(left, slots_per_block() - at.i));
       if (!visit(at.block, low_mask(here) << at.i)) return;
@@ -351,7 +353,7 @@ class spaced_table {
   // Of a run that leaves its block, from where it begins on.
   template <unsigned Width>
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
-    const slot_at first = begin_of(quotient);
+    const block_slot first = begin_of(quotient);
     std::uint64_t block = first.block;
     std::uint64_t from = ~std::uint64_t{0} << first.i;
     while (true) {
@@ -410,26 +412,26 @@ class spaced_table {
   }
 
   // Where the runs of all quotients before this block have ended; the block's first slot if that was before it.
-  slot_at runs_before(std::uint64_t block) const {
+  block_slot runs_before(std::uint64_t block) const {
     const unsigned offset = block_memory::offset(memory_.record(block));
     if (offset == longest_offset) return walk_to(block);
     return advanced({block, 0}, offset);
   }
-  TAMIS_COLD slot_at walk_to(std::uint64_t block) const {
+  TAMIS_COLD block_slot walk_to(std::uint64_t block) const {
     std::uint64_t from = block;
     while (block_memory::offset(memory_.record(from)) == longest_offset) --from;  // ends: the first block's offset is 0
-    slot_at end = runs_before(from);
+    block_slot end = runs_before(from);
     for (; from < block; ++from) end = runs_after(from, end);
     return end;
   }
   // runs_before(block + 1), from `end` = runs_before(block).
-  slot_at runs_after(std::uint64_t block, slot_at end) const {
+  block_slot runs_after(std::uint64_t block, block_slot end) const {
     const unsigned runs = popcount(block_memory::occupied(memory_.record(block)));
     if (runs != 0) end = next(runend_after(end, runs));
-    return std::max(end, slot_at{block + 1, 0});
+    return std::max(end, block_slot{block + 1, 0});
   }
   // The k-th runend at or after a slot, counted from 1.  Requires: it exists.
-  slot_at runend_after(slot_at from, unsigned k) const {
+  block_slot runend_after(block_slot from, unsigned k) const {
     std::uint64_t block = from.block;
     std::uint64_t ends = high_bits(memory_.runends(memory_.record(block)), from.i);
     for (unsigned here; (here = popcount(ends)) < k; ends = memory_.runends(memory_.record(block))) {
@@ -439,7 +441,7 @@ class spaced_table {
     return {block, select(ends, k - 1)};
   }
   // The first runend at or after a slot; the end of the table if there is none.
-  slot_at find_runend(slot_at from) const {
+  block_slot find_runend(block_slot from) const {
     for (; from.block < blocks(); from = {from.block + 1, 0}) {
       const std::uint64_t ends = high_bits(memory_.runends(memory_.record(from.block)), from.i);
       if (ends != 0) return {from.block, static_cast<unsigned>(std::countr_zero(ends))};
@@ -447,16 +449,16 @@ class spaced_table {
     return from;
   }
   // Where the quotient's run begins, or would begin.
-  slot_at begin_of(std::uint64_t quotient) const {
+  block_slot begin_of(std::uint64_t quotient) const {
     const std::uint64_t block = quotient / block_quotients;
     const auto i = static_cast<unsigned>(quotient % block_quotients);
-    const slot_at before = runs_before(block);
+    const block_slot before = runs_before(block);
     const unsigned runs = rank(block_memory::occupied(memory_.record(block)), i);
-    return std::max(slot_at{block, spaced().home(i)}, runs == 0 ? before : next(runend_after(before, runs)));
+    return std::max(block_slot{block, spaced().home(i)}, runs == 0 ? before : next(runend_after(before, runs)));
   }
 
   // The first slot at or after a slot that belongs to no run; the end of the table if there is none.
-  slot_at next_free(slot_at from) const {
+  block_slot next_free(block_slot from) const {
     for (; from.block < blocks(); from = {from.block + 1, 0}) {
       const unsigned x = first_free(memory_.header(from.block), spaced(), from.i);
       if (x < slots_per_block()) return {from.block, x};
@@ -464,7 +466,7 @@ class spaced_table {
     return from;
   }
   // The first slot at or after a slot before which all runs with a home before it have ended; or the end of the table.
-  slot_at next_closed(slot_at from) const {
+  block_slot next_closed(block_slot from) const {
     for (; from.block < blocks(); from = {from.block + 1, 0}) {
       const unsigned x = first_closed(memory_.header(from.block), spaced(), from.i);
       if (x < slots_per_block()) return {from.block, x};
@@ -472,14 +474,14 @@ class spaced_table {
     return from;
   }
 
-  void flip_runend(slot_at at) {
+  void flip_runend(block_slot at) {
     std::uint8_t* const record = memory_.record(at.block);
     memory_.set_column(record, 0, memory_.runends(record) ^ std::uint64_t{1} << at.i);
   }
 
   // Slots [at, last) go up by one, over what slot `last` was; slot `at` becomes zero, and a runend if `ends_run`.
   template <unsigned Width>
-  void move_up(slot_at at, slot_at last, bool ends_run) {
+  void move_up(block_slot at, block_slot last, bool ends_run) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = last.block; block > at.block; --block) {
       const std::uint64_t below = memory_.bits_of<Width>(memory_.record(block - 1), top);
@@ -494,7 +496,7 @@ class spaced_table {
   }
   // Slots (at, last] go down by one, over what slot `at` was; slot `last` becomes zero.
   template <unsigned Width>
-  void move_down(slot_at at, slot_at last) {
+  void move_down(block_slot at, block_slot last) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = at.block; block < last.block; ++block) {
       const std::uint64_t above = memory_.bits_of<Width>(memory_.record(block + 1), 0);
@@ -511,7 +513,7 @@ class spaced_table {
 
   // The runs of the quotients up to block `from` have lost a slot: all blocks up to `last` begin one slot earlier.
   void lower_offsets(std::uint64_t from, std::uint64_t last) {
-    slot_at before;  // runs_before(block - 1), if it is known although the offset does not say it
+    block_slot before;  // runs_before(block - 1), if it is known although the offset does not say it
     bool known = false;
     for (std::uint64_t block = from + 1; block <= last; ++block) {
       std::uint8_t* const record = memory_.record(block);
