@@ -32,7 +32,7 @@ class crowds {
 
   std::size_t find(digest d) const {
     std::size_t at = 0;
-    while (at < most && !ranges_[at].may_contain(d)) ++at;
+    while (at < most && !ranges_[at].contains(d)) ++at;
     return at;
   }
 
