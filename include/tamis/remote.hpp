@@ -15,7 +15,7 @@
 namespace tamis {
 
 template <class R>
-concept remote = requires(const R& r, digest_range range, void (*visit)(digest)) {
+concept remote = requires(const R& r, digest_range range, bool (*visit)(digest)) {
   r.for_each_in(range, visit);
 };
 

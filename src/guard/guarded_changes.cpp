@@ -103,7 +103,7 @@ result<bool> guarded_store::parts::is_crowded(digest left_out, std::span<const c
   constexpr std::size_t most_neighbours = 64;
   const std::uint32_t index = changes.front().stripe;
   stripe& where = stripes_[index];
-  if (where.refusing.may_contain(left_out)) return true;
+  if (where.refusing.contains(left_out)) return true;
   const digest_range alike = prefix_range(left_out, 64);
   bool crowded = is_roomy(*where.filter, changes.size());
   if (!crowded) {

@@ -127,7 +127,7 @@ void guarded_store::parts::adapt_locked(stripe& where, digest hash) {
   if (!where.filter) return;
   const std::uint32_t index = map_.index(hash);
   const digest local = map_.local(hash);
-  if (where.unfixable.may_contain(local)) return bump(where.counts.unfixable);
+  if (where.unfixable.contains(local)) return bump(where.counts.unfixable);
   const stripe_remote stored(*behind_, map_, index, most_scanned);
   try {
     const adapt_result how = where.change([&](auto& filter) { return filter->adapt(local, remote_ref(stored)); });

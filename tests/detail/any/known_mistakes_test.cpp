@@ -43,10 +43,10 @@ class coarse {
     ++keys_;
     return insert_result::inserted;
   }
-  bool contains(digest d) const { return counts_[d.bits(0, 6)] != 0; }
+  bool may_contain(digest d) const { return counts_[d.bits(0, 6)] != 0; }
   std::uint64_t count(digest d) const { return counts_[d.bits(0, 6)]; }
   erase_result erase(digest d) {
-    if (!contains(d)) return erase_result::absent;
+    if (!may_contain(d)) return erase_result::absent;
     --counts_[d.bits(0, 6)];
     --keys_;
     return erase_result::erased;
@@ -86,10 +86,10 @@ class half_adaptive : public coarse {
     TAMIS_TRY(static_cast<coarse&>(made), coarse::create(params));
     return made;
   }
-  bool contains(digest d) const { return coarse::contains(d) && std::ranges::count(denied_, d.low) == 0; }
+  bool may_contain(digest d) const { return coarse::may_contain(d) && std::ranges::count(denied_, d.low) == 0; }
   status merge(const half_adaptive&) { return failure{"cannot"}; }
   adapt_result adapt(digest d, const remote_ref&) {
-    if (!contains(d)) return adapt_result::not_positive;
+    if (!may_contain(d)) return adapt_result::not_positive;
     if (d.low % 2 != 0) return adapt_result::unfixable;
     denied_.push_back(d.low);
     return adapt_result::fixed;
@@ -311,18 +311,18 @@ TEST(known_mistakes, merging_hides_no_key_of_either) {
   EXPECT_TRUE(f.may_contain(of_both));                     // one has it listed, the other says "maybe"
   any_filter plain = create({.capacity = 1000, .fpr = 0.5}).value();
   ASSERT_TRUE(plain.merge(second(8), remote_ref(nothing_stored)).ok());
-  EXPECT_TRUE(plain.contains(of_first) && plain.contains(of_second));
+  EXPECT_TRUE(plain.may_contain(of_first) && plain.may_contain(of_second));
   EXPECT_FALSE(plain.can().adapt);
   any_filter other = create({.capacity = 1000, .fpr = 0.5}).value();
   other.insert(of_none);
   any_filter g = first(8);
   ASSERT_TRUE(g.merge(other, remote_ref(nothing_stored)).ok());
-  EXPECT_TRUE(g.contains(of_none) && g.contains(of_first));
+  EXPECT_TRUE(g.may_contain(of_none) && g.may_contain(of_first));
   EXPECT_EQ(g.known_mistakes(), 0u);
   any_filter self = first(8);
   ASSERT_TRUE(self.merge(self).ok());
   EXPECT_EQ(self.known_mistakes(), 3u);
-  EXPECT_TRUE(self.contains(of_first));
+  EXPECT_TRUE(self.may_contain(of_first));
 }
 
 TEST(known_mistakes, refused_merge_changes_nothing) {
@@ -360,7 +360,7 @@ TEST(known_mistakes, saved_with_the_filter) {
     EXPECT_EQ(g.save_bytes(), bytes);
     EXPECT_EQ(g.known_mistakes(), 9u);
     EXPECT_EQ(g.settings(), f.settings());
-    for (const digest d : wrong) EXPECT_EQ(g.contains(d), f.may_contain(d));
+    for (const digest d : wrong) EXPECT_EQ(g.may_contain(d), f.may_contain(d));
     for (const digest d : strangers(20, 13)) ASSERT_EQ(g.adapt(d), adapt_result::fixed);
     EXPECT_EQ(g.known_mistakes(), 10u);
   }
@@ -430,7 +430,7 @@ TEST(known_mistakes, any_sequence_answers_as_filter_and_queue_do) {
     } else if (what == 70) {
       f = load(f.save_bytes()).value();
     }
-    ASSERT_EQ(f.may_contain(d), plain.contains(d) && !is_listed(d)) << "step " << step;
+    ASSERT_EQ(f.may_contain(d), plain.may_contain(d) && !is_listed(d)) << "step " << step;
     ASSERT_TRUE(f.may_contain(d) || !truth.contains(d));
     if (step % 100 == 0) {
       for (const digest k : all) ASSERT_TRUE(f.may_contain(k) || !truth.contains(k)) << "step " << step;
