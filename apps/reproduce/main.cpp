@@ -51,8 +51,11 @@ void list(reproduce_flags& given) {
                    {"seconds_quick", estimate(e, lab::scale::quick)},
                    {"seconds_paper", estimate(e, lab::scale::paper)}});
     if (!given.files.text_wanted()) continue;
-    out.print("{}  {}, {}\n", bold(e.name), e.paper, e.figures);
-    out.print("  {}\n", wrapped(e.claim, 78, 2));
+    const unsigned columns = std::min(text_columns(), 80u) - 2;
+    const std::string source = wrapped(e.name + "  " + e.paper + ", " + e.figures,
+                                       static_cast<unsigned>(std::min<std::size_t>(line_columns(), 100)), 2);
+    out.print("{}{}\n", bold(e.name), source.substr(e.name.size()));
+    out.print("  {}\n", wrapped(e.claim, columns, 2));
     out.print("  {}\n", dim(fmt::format("quick: about {}; paper: about {}", duration(estimate(e, lab::scale::quick)),
                                         duration(estimate(e, lab::scale::paper)))));
   }
@@ -106,8 +109,12 @@ unsigned threads_of(const reproduce_flags& given) {
 std::string verdict_line(const judged& j) {
   std::size_t agree = 0;
   for (const lab::verdict& v : j.verdicts) agree += v.is == lab::outcome::agrees;
-  return fmt::format("{:<18} {:<22} {} of {} claims agree, {}\n", j.of->of->name, lab::word_of(lab::overall(j.verdicts)), agree,
-                     j.verdicts.size(), duration(j.of->seconds()));
+  const std::string name = j.of->of->name;
+  const auto verdict = lab::word_of(lab::overall(j.verdicts));
+  const std::string counts = fmt::format("{} of {} claims agree, {}", agree, j.verdicts.size(), duration(j.of->seconds()));
+  const std::string line = fmt::format("{:<18} {:<22} {}\n", name, verdict, counts);
+  if (line.size() <= line_columns()) return line;
+  return wrapped(fmt::format("{}: {}, {}", name, verdict, counts), text_columns(), 2) + "\n";
 }
 
 class reproduction {

@@ -169,7 +169,7 @@ json advice_json(const advise_result& result) {
 }
 
 void print_advice(const advise_result& result, output& out) {
-  const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+  const unsigned columns = text_columns();
   const auto paragraph = [&](const std::string& text) { out.print("{}\n", wrapped(text, columns, 0)); };
   paragraph(wish_text(result));
   out.write('\n');
@@ -183,7 +183,8 @@ void print_advice(const advise_result& result, output& out) {
     paragraph(others + ".");
   }
   if (result.found.ranked.empty()) return;
-  out.print("\n{}\n  tamis create FILE {}\n", bold("Recommended:"), create_arguments(result.found.ranked.front()));
+  const std::string command = "  tamis create FILE " + create_arguments(result.found.ranked.front());
+  out.print("\n{}\n{}\n", bold("Recommended:"), wrapped_command(command, line_columns(), 4));
   paragraph(reason(result));
 }
 

@@ -6,6 +6,7 @@
 #include "table.hpp"
 #include "tamis/cpu.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
+#include "terminal.hpp"
 
 namespace tamis::cli {
 
@@ -77,11 +78,13 @@ json row_json(const bench_row& row, std::uint64_t keys) {
 
 void print_bench(const bench_result& result, output& out) {
   const lab::machine_info machine = lab::this_machine();
-  out.print("{}, {}, L2 {}, L3 {}, code for {}\n", machine.cpu, counted(machine.cores, "core"), format_bytes(machine.l2_bytes),
-            format_bytes(machine.l3_bytes), level_in_use());
-  out.print("{}, median of {}; ns per key, in brackets the ratio to {}; hashing a key takes {:.1f} ns of each\n\n",
-            counted(result.options.keys, "key"), counted(result.options.repeats, "repeat"),
-            result.report.rows[result.baseline].id, result.report.hash.median);
+  const auto columns = static_cast<unsigned>(std::min<std::size_t>(line_columns(), 1000));
+  const auto paragraph = [&out, columns](const std::string& text) { out.print("{}\n", wrapped(text, columns, 0)); };
+  paragraph(fmt::format("{}, {}, L2 {}, L3 {}, code for {}", machine.cpu, counted(machine.cores, "core"),
+                        format_bytes(machine.l2_bytes), format_bytes(machine.l3_bytes), level_in_use()));
+  paragraph(fmt::format("{}, median of {}; ns per key, in brackets the ratio to {}; hashing a key takes {:.1f} ns of each\n",
+                        counted(result.options.keys, "key"), counted(result.options.repeats, "repeat"),
+                        result.report.rows[result.baseline].id, result.report.hash.median));
   table shown;
   shown.column("filter", align::left);
   for (const operation& o : operations) shown.column(o.title);
@@ -102,9 +105,9 @@ void print_bench(const bench_result& result, output& out) {
     shown.row(std::move(cells));
   }
   shown.print(out);
-  out.print(
-      "\none line: reading one random cache line of a table of this size, asked for ahead or waited for.\n"
-      "spread: slowest minus fastest repeat, over the median, of the least steady operation.\n");
+  out.write('\n');
+  paragraph("one line: reading one random cache line of a table of this size, asked for ahead or waited for.");
+  paragraph("spread: slowest minus fastest repeat, over the median, of the least steady operation.");
 }
 
 json bench_json(const bench_result& result) {

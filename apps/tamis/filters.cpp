@@ -61,7 +61,7 @@ void run_filters(filters_flags& given) {
   output out;
   const auto chosen = parse_filter_list(given.filters);
   if (given.files.text_wanted()) {
-    const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+    const unsigned columns = text_columns();
     for (const registry_entry* entry : chosen) {
       if (entry != chosen.front()) out.write('\n');
       print(*entry, columns, out);

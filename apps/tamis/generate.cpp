@@ -99,7 +99,7 @@ void write_members(const lab::workload& stream, std::uint64_t count, key_writer&
 }
 
 void list_workloads(generate_flags& given, output& out) {
-  const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+  const unsigned columns = text_columns();
   const bool shown = given.files.text_wanted();
   json list = json::array();
   for (const lab::workload_info& info : lab::workloads()) {

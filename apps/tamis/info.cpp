@@ -42,8 +42,14 @@ std::string bits_per_key_text(const any_filter& filter) {
 
 void print(const std::string& path, const filter_file& file, output& out) {
   const any_filter& filter = file.filter;
-  const auto line = [&out](const std::string& name, const std::string& text) {
-    out.print("{}  {}\n", dim(fmt::format("{:15}", name)), text);
+  constexpr unsigned name_columns = 17;
+  const std::size_t columns = line_columns();
+  const auto line = [&](const std::string& name, const std::string& text) {
+    if (columns >= name_columns + text.size()) {
+      out.print("{}{}\n", dim(fmt::format("{:{}}", name, name_columns)), text);
+    } else {
+      out.print("{}\n  {}\n", dim(name), wrapped(text, static_cast<unsigned>(columns) - 2, 2));
+    }
   };
   std::string options;
   for (const auto& [name, value] : filter.settings()) options += (options.empty() ? "" : ", ") + name + "=" + value;

@@ -61,16 +61,18 @@ void progress::at(std::uint64_t done, const std::string& note) {
 
 void progress::draw(std::uint64_t done, const std::string& note) {
   const unsigned columns = terminal_columns(STDERR_FILENO);
-  std::size_t width = what_.size() + 2;
+  if (columns < what_.size() + 10) return;  // a line that is too long would be broken, and stay
+  std::size_t width = what_.size();
   std::string text = what_;
   if (total_ && *total_ != 0) {
     const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(*total_));
-    const unsigned cells = columns < 70 ? 10 : columns < 100 ? 25 : 40;
-    text += fmt::format("  {} {:3.0f} %", bar(share, cells), 100 * share);
-    width += 2 + cells + 6;
+    const unsigned cells = columns < 50 ? 0 : columns < 70 ? 10 : columns < 100 ? 25 : 40;
+    text += cells == 0 ? "" : "  " + bar(share, cells);
+    text += fmt::format(" {:3.0f} %", 100 * share);
+    width += (cells == 0 ? 0 : 2 + cells) + 6;
   }
-  // A line that is too long would be broken, and stay.
-  to_terminal("\r" + text + "  " + note.substr(0, std::max<std::size_t>(columns, width + 1) - width - 1) + "\x1b[K");
+  const std::size_t room = columns - 1 - std::min<std::size_t>(columns - 1, width + 2);
+  to_terminal("\r" + text + (room == 0 ? "" : "  " + note.substr(0, room)) + "\x1b[K");
   drawn_ = true;
 }
 

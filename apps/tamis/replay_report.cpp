@@ -98,8 +98,9 @@ double readable_unit(const replay_result& result) {
 
 void print_rates(const replay_result& result, output& out) {
   const double unit = readable_unit(result);
-  out.print("\nFalse positives per {} negative queries, in each tenth of the log:\n",
-            grouped(static_cast<std::uint64_t>(unit)));
+  out.print("\n{}\n", wrapped(fmt::format("False positives per {} negative queries, in each tenth of the log:",
+                                          grouped(static_cast<std::uint64_t>(unit))),
+                              text_columns(), 0));
   table rates(1);
   rates.column("filter", align::left);
   rates.column("  all");
@@ -167,7 +168,7 @@ json replay_json(const replay_result& result) {
 }
 
 void print_replay(const replay_result& result, output& out) {
-  const unsigned columns = std::min(terminal_columns(STDOUT_FILENO), 120u);
+  const unsigned columns = text_columns();
   const auto paragraph = [&](const std::string& text) { out.print("{}\n", wrapped(text, columns, 0)); };
   paragraph(fmt::format("{} in the store; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
                         result.log.queries() == 1 ? "1 query" : grouped(result.log.queries()) + " queries",

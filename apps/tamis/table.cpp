@@ -31,6 +31,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+std::string in_one_line(const std::vector<std::string>& title) {
+  std::string line;
+  for (const std::string& part : title) line += (line.empty() || part.empty() ? "" : " ") + trimmed(part);
+  return line;
+}
+
 void print_line(output& out, std::string line, bool title) {
   line.erase(line.find_last_not_of(' ') + 1);
   out.write(title ? bold(line) : line);
@@ -58,6 +69,15 @@ std::size_t table::width() const {
 }
 
 void table::print(output& out) const {
+  const std::size_t columns = line_columns();
+  if (width() <= columns) {
+    print_columns(out);
+  } else {
+    print_blocks(out, columns);
+  }
+}
+
+void table::print_columns(output& out) const {
   std::size_t title_lines = 0;
   for (const column_info& column : columns_) title_lines = std::max(title_lines, column.title.size());
   const auto line = [this](auto cell) {
@@ -76,6 +96,34 @@ void table::print(output& out) const {
                true);
   }
   for (const auto& cells : rows_) print_line(out, line([&](std::size_t i) { return cells[i]; }), false);
+}
+
+void table::print_blocks(output& out, std::size_t columns) const {
+  constexpr std::size_t indent = 2;
+  constexpr std::size_t between = 3;
+  std::vector<std::string> labels;
+  std::size_t label_width = 0;
+  std::size_t value_width = 0;
+  for (std::size_t i = 1; i < columns_.size(); ++i) {
+    labels.push_back(in_one_line(columns_[i].title));
+    label_width = std::max(label_width, width_of(labels.back()));
+    for (const auto& cells : rows_) value_width = std::max(value_width, width_of(trimmed(cells[i])));
+  }
+  const std::size_t item = label_width + 1 + value_width;
+  const std::size_t in_line = std::max<std::size_t>(1, (columns - indent + between) / (item + between));
+  for (const auto& cells : rows_) {
+    print_line(out, cells[0], true);
+    std::string line;
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      line.append((i - 1) % in_line == 0 ? indent : between, ' ');
+      line += padded(labels[i - 1], label_width, align::left);
+      line += indent + item <= columns ? " " : "\n" + std::string(2 * indent, ' ');
+      line += padded(trimmed(cells[i]), value_width, align::right);
+      if (i % in_line != 0 && i + 1 != cells.size()) continue;
+      print_line(out, std::move(line), false);
+      line.clear();
+    }
+  }
 }
 
 }  // namespace tamis::cli

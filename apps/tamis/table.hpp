@@ -1,6 +1,7 @@
 #pragma once
 
-// Text in columns that line up, whatever is in them.
+// Text in columns that line up, whatever is in them. On a terminal that is too narrow for the columns, every row becomes a
+// block of lines: its first cell, and under it the others with their titles.
 
 #include <string>
 #include <vector>
@@ -20,9 +21,12 @@ class table {
   // Requires: one cell per column.
   void row(std::vector<std::string> cells);
   std::size_t width() const;
-  void print(output& out) const;
+  void print(output& out) const;  // as wide as standard output allows
 
  private:
+  void print_columns(output& out) const;
+  void print_blocks(output& out, std::size_t columns) const;
+
   struct column_info {
     std::vector<std::string> title;
     align side;

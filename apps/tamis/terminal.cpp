@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <clocale>
 #include <cstdlib>
+#include <limits>
 
 namespace tamis::cli {
 namespace {
@@ -24,6 +25,13 @@ unsigned terminal_columns(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
+}
+
+unsigned text_columns() { return std::clamp(terminal_columns(STDOUT_FILENO), 20u, 120u); }
+
+std::size_t line_columns() {
+  if (!is_terminal(STDOUT_FILENO)) return std::numeric_limits<std::size_t>::max();
+  return std::max(terminal_columns(STDOUT_FILENO), 20u);
 }
 
 bool colours() {
@@ -63,6 +71,25 @@ std::string wrapped(std::string_view text, unsigned columns, unsigned indent) {
     }
     lines += word;
     used += word.size();
+  }
+  return lines;
+}
+
+std::string wrapped_command(std::string_view text, std::size_t columns, unsigned indent) {
+  std::string lines;
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(" --", 1), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(end);
+    const std::size_t mark = text.empty() ? 0 : 2;  // room for the backslash
+    if (used != 0 && used + part.size() + mark > columns) {
+      lines.append(" \\\n").append(indent, ' ').append(part.substr(1));
+      used = indent + part.size() - 1;
+    } else {
+      lines += part;
+      used += part.size();
+    }
   }
   return lines;
 }

@@ -185,12 +185,42 @@ class Streams(ToolTest):
         self.assertEqual(self.run_tool(*small).stderr, b"")
 
     def test_screens_fit_their_terminal(self):
-        self.create()
-        for columns in (80, 120):
-            for args in (("filters",), ("info", "f"), ("generate", "--list"), ("replay", "--keys", "1000", "--queries-count", "10k")):
-                shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal(*args, columns=columns))
-                for line in shown.replace("\r\n", "\n").split("\n"):
-                    self.assertLessEqual(len(line.split("\r")[-1]), columns, line)
+        """And nothing is left out on narrow ones."""
+        self.create("f", "counting-bloom")
+        self.ok("add", "f", stdin=lines(1, 10))
+        replay = ("replay", "--keys", "1000", "--queries-count", "10k", "--filter", "bloom,acf-cuckooing,evergreen")
+        advise = ("advise", "--capacity", "1M", "--growth", "4", "--fpr", "0.01")
+        for args in (("filters",), ("info", "f"), ("generate", "--list"), replay, advise, ("bench", "--keys", "1000", "--repeats", "1", "--filter", "bloom,rsqf,abf-counting"),
+                     ("reproduce", "--list"), ("reproduce", "ascf-sizes", "--out", "out")):  # fmt: skip
+            words = set()
+            for columns in (200, 120, 80, 60, 40, 30):
+                shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal(*args, columns=columns)).replace("\r\n", "\n")
+                lines_shown = [line.split("\r")[-1] for line in shown.split("\n") if not line.startswith("tamis: ")]
+                for line in lines_shown:
+                    self.assertLessEqual(len(line), columns, f"{args}: {line}")
+                here = set(re.findall(r"[a-z]{3,}", " ".join(lines_shown)))
+                words = words or here
+                self.assertEqual({w for w in words - here if w not in ("filter", "rate", "over", "time")}, set(), (args, columns))  # no sparklines
+
+    def test_narrow_tables_are_blocks(self):
+        args = ("replay", "--keys", "1000", "--queries-count", "10k", "--filter", "bloom,taf")
+        rows = {row["filter"]: row for row in self.json(*args)}
+        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal(*args, columns=40)).replace("\r\n", "\n")
+        for name, row in rows.items():
+            block = re.search(rf"(?m)^{name}\n((?:  .*\n)+)", shown)[1]
+            for label, field in (("false pos. first-time", "first_time_false_positives"), ("false pos. repeated", "repeated_false_positives"),
+                                 ("reads avoided", "store_reads_avoided")):  # fmt: skip
+                self.assertRegex(block, rf"(?m)^  {label} +{row[field]:,}$")
+
+    def test_redirected_tables_keep_their_columns(self):
+        text = self.ok("bench", "--keys", "1000", "--repeats", "1", "--filter", "bloom,taf", env={"COLUMNS": "40"})
+        self.assertEqual(len([line for line in text.splitlines() if line.startswith(("bloom ", "taf "))]), 2)
+
+    def test_a_command_that_is_broken_stays_a_command(self):
+        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal("advise", "--capacity", "1M", "--fpr", "0.01", columns=40)).replace("\r\n", "\n")
+        command = re.search(r"Recommended:\n((?:.*\\\n)*.*\n)", shown)[1].replace("FILE", "made")
+        self.assertEqual(self.shell(command).returncode, 0, command)
+        self.assertEqual(self.json("info", "made")["capacity"], 1000000)
 
 
 if __name__ == "__main__":
