@@ -1,8 +1,9 @@
 #pragma once
 
 // What the conformance tests run over: every registry line at every CPU level of this machine, and the toys, which prove that
-// the tests ask nothing of a filter but its contract. A suite takes all cases, those with a capability, or also the variants:
-// one case per value of every option.
+// the tests ask nothing of a filter but its contract; and every registry line with a list of known mistakes, at the best level,
+// since the list is the same code at all. A suite takes all cases, those with a capability, or also the variants: one case per
+// value of every option.
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,12 @@ struct conformance_case {
   option_list options = {};
 
   std::string id() const { return std::string(entry->info->id); }
+  bool has_list() const { return !options.empty() && options.front().first == "mistakes"; }
+  capabilities can() const {
+    capabilities all = entry->can;
+    all.adapt |= has_list();
+    return all;
+  }
   friend void PrintTo(const conformance_case& c, std::ostream* out) { *out << c.name; }
 };
 
@@ -35,6 +42,8 @@ std::vector<conformance_case> all_variants();
 std::vector<conformance_case> cases_that_can(bool capabilities::*ability, std::vector<conformance_case> cases = all_cases(),
                                              bool wanted = true);
 std::vector<conformance_case> cases_of_best_level();
+// The filters of the best level with a list of this many entries.
+std::vector<conformance_case> cases_with_list(std::uint64_t entries);
 // Cases whose name begins like this, or does not.
 std::vector<conformance_case> named(std::vector<conformance_case> cases, std::string_view beginning, bool wanted = true);
 
@@ -44,7 +53,7 @@ class conformance : public ::testing::TestWithParam<conformance_case> {
 
   const registry& known() const { return *GetParam().known; }
   std::string id() const { return GetParam().id(); }
-  capabilities can() const { return GetParam().entry->can; }
+  capabilities can() const { return GetParam().can(); }
 
   result<any_filter> create(filter_params params, hasher hash = test_hash()) const;
   result<any_filter> load(const byte_vector& bytes, std::optional<hasher> hash = std::nullopt) const {
@@ -57,8 +66,11 @@ class conformance : public ::testing::TestWithParam<conformance_case> {
   // The same, filled with `keys(capacity)`.
   any_filter make_full(std::uint64_t capacity, double fpr = default_fpr) const;
 
-  // A filter of 20 keys: small enough to damage every bit of its file.
+  // A filter of 20 keys: small enough to damage every bit of its file. A list has four entries, two of them empty.
   any_filter tiny() const;
+
+ private:
+  any_filter tiny_with_list() const;
 };
 
 // How many of these the filter says yes to.

@@ -57,10 +57,8 @@ std::vector<std::string> listed_values(std::string_view description) {
   }
 }
 
-}  // namespace
-
 // A level that has nothing of its own for a filter takes the code of the level below, which is tested already.
-std::vector<conformance_case> all_cases() {
+std::vector<conformance_case> plain_cases() {
   std::vector<conformance_case> cases;
   for (const auto& [name, known] : registries()) {
     for (const registry_entry& entry : known.entries()) {
@@ -72,9 +70,35 @@ std::vector<conformance_case> all_cases() {
   return cases;
 }
 
+// Lists so long that what the tests report is hardly ever forgotten, and so short that it nearly always is.
+constexpr std::uint64_t long_list = 1000;
+constexpr std::uint64_t short_list = 3;
+
+void append(std::vector<conformance_case>& cases, const std::vector<conformance_case>& more) {
+  cases.insert(cases.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::vector<conformance_case> all_cases() {
+  std::vector<conformance_case> cases = plain_cases();
+  append(cases, cases_with_list(long_list));
+  return cases;
+}
+
+std::vector<conformance_case> cases_with_list(std::uint64_t entries) {
+  std::vector<conformance_case> cases = cases_of_best_level();
+  for (conformance_case& c : cases) {
+    c.name += "_mistakes_" + std::to_string(entries);
+    c.options = {{"mistakes", std::to_string(entries)}};
+  }
+  return cases;
+}
+
 std::vector<conformance_case> all_variants() {
-  std::vector<conformance_case> variants;
-  for (const conformance_case& plain : all_cases()) {
+  std::vector<conformance_case> variants = cases_with_list(long_list);
+  append(variants, cases_with_list(short_list));
+  for (const conformance_case& plain : plain_cases()) {
     variants.push_back(plain);
     for (const option_info& option : plain.entry->info->options) {
       for (const std::string& value : listed_values(option.values)) {
@@ -89,13 +113,13 @@ std::vector<conformance_case> all_variants() {
 }
 
 std::vector<conformance_case> cases_that_can(bool capabilities::*ability, std::vector<conformance_case> cases, bool wanted) {
-  std::erase_if(cases, [&](const conformance_case& c) { return c.entry->can.*ability != wanted; });
+  std::erase_if(cases, [&](const conformance_case& c) { return c.can().*ability != wanted; });
   return cases;
 }
 
 std::vector<conformance_case> cases_of_best_level() {
   const registry best = registry::builtin(available_cpu_levels().back()).value();
-  std::vector<conformance_case> cases = all_cases();
+  std::vector<conformance_case> cases = plain_cases();
   std::erase_if(cases, [&best](const conformance_case& c) {
     const auto entry = best.find(c.id());
     return !entry || (*entry)->create != c.entry->create;
@@ -137,8 +161,21 @@ any_filter conformance::make_full(std::uint64_t capacity, double fpr) const {
 }
 
 any_filter conformance::tiny() const {
+  if (GetParam().has_list()) return tiny_with_list();
   any_filter f = make(20, 0.1);
   insert_all(f, keys(20));
+  return f;
+}
+
+any_filter conformance::tiny_with_list() const {
+  filter_params params{.capacity = 20, .fpr = 0.1, .options = {{"mistakes", "4"}}};
+  auto made = any_filter::create(known(), id(), params, test_hash());
+  for (; !made && params.capacity < 1000; params.capacity *= 2) made = any_filter::create(known(), id(), params, test_hash());
+  any_filter f = std::move(made).value();
+  insert_all(f, keys(20));
+  for (const digest d : strangers(1000)) {
+    if (f.known_mistakes() < 2 && f.may_contain(d)) f.adapt(d);
+  }
   return f;
 }
 
@@ -161,12 +198,14 @@ TEST(cases, every_filter_of_every_level_is_tested) {
   for (const cpu_level level : available_cpu_levels()) {
     const registry known = registry::builtin(level).value();
     for (const registry_entry& entry : known.entries()) {
-      EXPECT_EQ(std::ranges::count(all_cases(), entry.create, [](const conformance_case& c) { return c.entry->create; }), 1)
+      EXPECT_EQ(std::ranges::count(plain_cases(), entry.create, [](const conformance_case& c) { return c.entry->create; }), 1)
           << to_string(level) << ' ' << entry.info->id;
     }
   }
   EXPECT_EQ(named(all_cases(), "added_").size(), 2u);
   EXPECT_EQ(cases_of_best_level().size(), registry::builtin().entries().size());
+  EXPECT_EQ(cases_with_list(1).size(), registry::builtin().entries().size());
+  EXPECT_EQ(all_cases().size(), plain_cases().size() + registry::builtin().entries().size());
 }
 
 TEST(cases, options_give_variants) {

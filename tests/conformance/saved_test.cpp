@@ -54,7 +54,8 @@ TEST_P(saved, empty_filter) {
 TEST_P(saved, settings_make_the_same_filter_again) {
   const any_filter f = make(1000);
   const option_list settings = f.settings();
-  const std::span<const option_info> listed = f.info().options;
+  std::vector<option_info> listed(f.info().options.begin(), f.info().options.end());
+  listed.insert(listed.end(), std::begin(shared_options), std::end(shared_options));
   for (const auto& [name, value] : settings) {
     EXPECT_TRUE(std::any_of(listed.begin(), listed.end(), [&](const option_info& o) { return o.name == name; })) << name;
   }

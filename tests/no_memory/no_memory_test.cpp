@@ -199,6 +199,10 @@ class no_memory : public testing::TestWithParam<std::tuple<std::string, refusal>
 
 TEST_P(no_memory, loses_nothing) { check_all({.capacity = 210, .fpr = 0.1, .options = {}}, id(), who()); }
 
+TEST_P(no_memory, with_a_list_of_mistakes_loses_nothing) {
+  check_all({.capacity = 210, .fpr = 0.1, .options = {{"mistakes", "20"}}}, id(), who());
+}
+
 class no_memory_where : public testing::TestWithParam<refusal> {};
 
 // So full that a fix moves more keys than a change log holds without memory.

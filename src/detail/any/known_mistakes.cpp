@@ -196,7 +196,7 @@ result<std::uint64_t> take_entries(filter_params& params) {
 
 // What the list takes of the bits per key is not the filter's.
 status pay_for_list(filter_params& params, std::uint64_t entries) {
-  if (!params.bits_per_key || params.capacity == 0) return {};
+  if (!params.bits_per_key || params.fpr || params.capacity == 0) return {};  // nothing to pay, or for the filter to refuse
   const double each = static_cast<double>(mistake_list::bits_for(entries)) / static_cast<double>(params.capacity);
   if (*params.bits_per_key > 0 && *params.bits_per_key <= each) {
     return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": the list of " + std::to_string(entries) +
