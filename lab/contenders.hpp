@@ -1,0 +1,123 @@
+#pragma once
+
+// Contenders for contests at equal memory: a filter of the registry and, out of the same bits, a memory for its mistakes.
+//
+//   known_mistakes   the library's own list (option mistakes=): whole digests, first in, first out, exact
+//   lru_tag_cache    a rival only: tags of 64 bits, the least recently used goes first. An entry takes half the memory and what
+//                    is asked for often stays, but every hit writes, and a member whose tag is that of a mistake is denied:
+//                    among n members with a chance of about n / 2^61 (eight tags a set)
+//
+// How much of the memory the mistakes get is chosen as a user would: on the first fifth of a log.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/any_filter.hpp"
+#include "tamis/memory_remote.hpp"
+
+namespace tamis::lab {
+
+// What all contenders of a contest have in common.
+struct contest_terms {
+  std::string id;
+  std::uint64_t capacity = 0;
+  double bits_per_key = 0;  // fast memory, for the filter and its mistakes
+  option_list options = {};
+};
+
+class known_mistakes {
+ public:
+  // `share` of the memory is the list's, 0 to 1.
+  static result<known_mistakes> make(const contest_terms& terms, double share);
+
+  bool insert(digest d, const memory_remote& stored) {
+    return filter_.insert(d, remote_ref(stored)) == insert_result::inserted;
+  }
+  bool may_contain(digest d) { return filter_.may_contain(d); }
+  // Asks for a key that is not in, and tells the filter if it was wrong. Was it?
+  bool ask(digest d, const memory_remote& stored);
+  std::uint64_t fast_bits() const { return filter_.bits().fast; }
+
+ private:
+  explicit known_mistakes(any_filter f) : filter_(std::move(f)) {}
+
+  any_filter filter_;
+};
+
+// Sets of eight tags, the most recently used first.
+class tag_cache {
+ public:
+  static constexpr std::size_t ways = 8;
+  static constexpr unsigned tag_bits = 64;
+
+  explicit tag_cache(std::uint64_t sets) : sets_(sets) {}
+
+  // A hit becomes the most recently used of its set.
+  bool touch(digest d);
+  void add(digest d);  // Requires: touch(d) is false; the least recently used of the set goes
+  void remove(digest d);
+  std::uint64_t bits() const { return sets_.size() * ways * tag_bits; }
+
+ private:
+  using set = std::array<std::uint64_t, ways>;  // 0: empty
+  static std::uint64_t tag_of(digest d);
+  set& set_of(digest d);
+
+  std::vector<set> sets_;
+};
+
+class lru_tag_cache {
+ public:
+  // As above.
+  static result<lru_tag_cache> make(const contest_terms& terms, double share);
+
+  bool insert(digest d, const memory_remote& stored);
+  // Not const: a hit is noted.
+  bool may_contain(digest d) { return filter_.may_contain(d) && !cache_.touch(d); }
+  bool ask(digest d, const memory_remote& stored);
+  std::uint64_t fast_bits() const { return filter_.bits().fast + cache_.bits(); }
+
+ private:
+  lru_tag_cache(any_filter f, std::uint64_t sets) : filter_(std::move(f)), cache_(sets) {}
+
+  any_filter filter_;
+  tag_cache cache_;
+};
+
+// What the choice is among.
+inline constexpr double tried_shares[] = {0, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2};
+inline constexpr std::size_t log_parts = 5;  // of which the first is for choosing
+
+// The share whose contender is wrong least often in the first fifth of the log, the smaller one of equals. `log`: queries for
+// keys that are not members. An error if the contender cannot be made with any share.
+template <class Contender>
+result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log) {
+  memory_remote stored;
+  for (const digest d : members) stored.insert(d);
+  std::optional<double> best;
+  std::uint64_t least_wrong = ~std::uint64_t{0};
+  std::string reason;
+  for (const double share : tried_shares) {
+    result<Contender> made = Contender::make(terms, share);
+    if (!made) {
+      reason = made.message();
+      continue;
+    }
+    bool full = false;
+    for (const digest d : members) full |= !made->insert(d, stored);
+    std::uint64_t wrong = 0;
+    for (const digest d : log.first(log.size() / log_parts)) wrong += made->ask(d, stored);
+    if (full || wrong >= least_wrong) continue;
+    best = share;
+    least_wrong = wrong;
+  }
+  if (!best)
+    return failure{terms.id + ": no share of the memory works: " + (reason.empty() ? "it does not hold its keys" : reason)};
+  return *best;
+}
+
+}  // namespace tamis::lab
