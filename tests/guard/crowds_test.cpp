@@ -12,29 +12,29 @@ namespace {
 
 TEST(crowds, remember_ranges_until_a_key_goes) {
   crowds some;
-  EXPECT_FALSE(some.may_contain({0, 0}));
+  EXPECT_FALSE(some.contains({0, 0}));
   some.remember({{5, 0}, {5, 9}});
   some.remember({{5, 7}, {6, 0}});
-  EXPECT_TRUE(some.may_contain({5, 0}));
-  EXPECT_TRUE(some.may_contain({5, 9}));
-  EXPECT_FALSE(some.may_contain({6, 1}));
+  EXPECT_TRUE(some.contains({5, 0}));
+  EXPECT_TRUE(some.contains({5, 9}));
+  EXPECT_FALSE(some.contains({6, 1}));
   some.forget({5, 8});  // in both
-  EXPECT_FALSE(some.may_contain({5, 0}));
-  EXPECT_FALSE(some.may_contain({6, 0}));
+  EXPECT_FALSE(some.contains({5, 0}));
+  EXPECT_FALSE(some.contains({6, 0}));
 }
 
 TEST(crowds, forget_the_oldest) {
   crowds some;
   for (std::uint64_t i = 0; i < 17; ++i) some.remember({{i, 0}, {i, 0}});
-  EXPECT_FALSE(some.may_contain({0, 0}));
-  for (std::uint64_t i = 1; i < 17; ++i) EXPECT_TRUE(some.may_contain({i, 0}));
+  EXPECT_FALSE(some.contains({0, 0}));
+  for (std::uint64_t i = 1; i < 17; ++i) EXPECT_TRUE(some.contains({i, 0}));
 }
 
 TEST(crowds, hold_a_range_once) {
   crowds some;
   some.remember({{7, 0}, {7, 9}});
   for (std::uint64_t i = 0; i < 40; ++i) some.remember({{8, 3}, {8, 4}});
-  EXPECT_TRUE(some.may_contain({7, 5}));
+  EXPECT_TRUE(some.contains({7, 5}));
 }
 
 // A guard stops adaptations that look at too many keys, and goes on with the filter as it was.
@@ -67,7 +67,7 @@ TEST_P(stopped_adaptation, changes_nothing) {
   }
   std::uint64_t stopped = 0;
   for (const digest d : strangers(20'000)) {
-    if (!filter.may_contain(d)) continue;
+    if (!filter.contains(d)) continue;
     for (std::uint64_t most = 0; most < 3; ++most) {
       const byte_vector before = filter.save_bytes();
       try {
@@ -80,7 +80,7 @@ TEST_P(stopped_adaptation, changes_nothing) {
       }
     }
   }
-  for (const digest d : keys(3000)) ASSERT_TRUE(filter.may_contain(d));
+  for (const digest d : keys(3000)) ASSERT_TRUE(filter.contains(d));
   // Those that adapt out of memory of their own never ask.
   for (const char* asking : {"taf", "utaf", "exaf", "evergreen"}) {
     EXPECT_GE(stopped, GetParam() == asking ? 100u : 0u);
