@@ -16,15 +16,11 @@ result<hasher> hasher_for(const hash_identity& stored, const std::optional<hashe
   const hash_identity mine = given->identity();
   if (mine.family != stored.family) {
     return failure{"it was filled through the " + std::string(to_string(stored.family)) + " hash, not the " +
-                   std::string(to_string(mine.family)) + " one"};
+                       std::string(to_string(mine.family)) + " one",
+                   error_code::wrong_hash};
   }
-  if (mine != stored) return failure{"it was filled through a hash with another seed"};
+  if (mine != stored) return failure{"it was filled through a hash with another seed", error_code::wrong_hash};
   return *given;
-}
-
-result<any_filter> prefixed(const std::string& path, result<any_filter> loaded) {
-  if (loaded) return loaded;
-  return failure{path + ": " + loaded.message()};
 }
 
 }  // namespace
@@ -41,7 +37,7 @@ result<any_filter> any_filter::create(const registry& known, std::string_view id
     TAMIS_TRY(std::unique_ptr<any_model> model, make_model(*entry, params));
     return any_filter(std::move(model), hash);
   } catch (const memory_refused& refused) {
-    return failure{refused.what()};
+    return failure{refused.what(), error_code::no_memory};
   }
 }
 
@@ -63,10 +59,11 @@ std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
 
 status any_filter::may_merge(const any_filter& other) const {
   if (info().id != other.info().id) {
-    return failure{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) +
-                   " filter cannot be merged"};
+    return failure{"a " + std::string(info().id) + " filter and a " + std::string(other.info().id) + " filter cannot be merged",
+                   error_code::mismatch};
   }
-  if (hash_.identity() != other.hash_.identity()) return failure{"the two filters use different hash functions or seeds"};
+  if (hash_.identity() != other.hash_.identity())
+    return failure{"the two filters use different hash functions or seeds", error_code::wrong_hash};
   return {};
 }
 
@@ -107,7 +104,7 @@ result<any_filter> load(byte_source& source, const load_options& options) {
     try {
       TAMIS_TRY(model, load_model(known, header, in));
     } catch (const memory_refused& refused) {
-      return failure{refused.what()};
+      return failure{refused.what(), error_code::no_memory};
     }
     return {};
   }));
@@ -116,7 +113,9 @@ result<any_filter> load(byte_source& source, const load_options& options) {
 
 result<any_filter> load_file(const std::string& path, const load_options& options) {
   TAMIS_TRY(file_source source, file_source::open(path));
-  return prefixed(path, load(source, options));
+  auto loaded = load(source, options);
+  if (!loaded) return prefixed(path + ": ", loaded);
+  return loaded;
 }
 
 result<any_filter> load_bytes(std::span<const std::byte> bytes, const load_options& options) {

@@ -46,7 +46,13 @@ result<cpu_level> chosen_cpu_level() {
     if (forced == to_string(level)) return level;
     names += (names.empty() ? "" : ", ") + std::string(to_string(level));
   }
-  return failure{"TAMIS_CPU: level '" + std::string(forced) + "' is not available here (available: " + names + ")"};
+  return failure{"TAMIS_CPU: level '" + std::string(forced) + "' is not available here (available: " + names + ")",
+                 error_code::unsupported};
+}
+
+cpu_level used_cpu_level() {
+  const result<cpu_level> chosen = chosen_cpu_level();
+  return chosen ? *chosen : available_cpu_levels().back();
 }
 
 }  // namespace tamis

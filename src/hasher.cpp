@@ -73,9 +73,11 @@ result<hasher> hasher::parse(hash_family family, std::string_view seed) {
 }
 
 result<hasher> hasher::from(const hash_identity& identity) {
-  if (identity.family != hash_family::fast) return failure{"the keyed hash needs its secret, which is not stored"};
+  if (identity.family != hash_family::fast)
+    return failure{"the keyed hash needs its secret, which is not stored", error_code::wrong_hash};
   hasher made = fast(identity.seed);
-  if (made.identity() != identity) return failure{"the hash check value does not belong to the stored seed"};
+  if (made.identity() != identity)
+    return failure{"the hash check value does not belong to the stored seed", error_code::wrong_hash};
   return made;
 }
 

@@ -47,15 +47,17 @@ const std::string* find_option(const filter_params& params, std::string_view nam
 
 status check_params(const filter_info& info, const filter_params& params) {
   if (params.capacity == 0 || params.capacity > largest_capacity) {
-    return failure{"capacity " + std::to_string(params.capacity) + ": must be 1 to " + std::to_string(largest_capacity)};
+    return failure{"capacity " + std::to_string(params.capacity) + ": must be 1 to " + std::to_string(largest_capacity),
+                   error_code::out_of_range};
   }
   if (params.fpr && params.bits_per_key) return failure{"fpr and bits per key: give one of them, not both"};
   if (!params.fpr && !params.bits_per_key) return failure{"fpr or bits per key: one of them is needed"};
   if (params.fpr && !(*params.fpr > 0.0 && *params.fpr < 1.0)) {
-    return failure{"fpr " + shown(*params.fpr) + ": must be above 0 and below 1"};
+    return failure{"fpr " + shown(*params.fpr) + ": must be above 0 and below 1", error_code::out_of_range};
   }
   if (params.bits_per_key && !(*params.bits_per_key > 0.0 && *params.bits_per_key <= 4096.0)) {
-    return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096"};
+    return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096",
+                   error_code::out_of_range};
   }
   if (params.memory != nullptr && params.memory != &current_memory()) {
     return failure{"memory: a filter of a static type takes it from a memory_scope around all that changes it"};
@@ -71,7 +73,8 @@ result<std::uint64_t> number_option(const filter_params& params, std::string_vie
   const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (failed != std::errc() || end != text->data() + text->size() || value < least || value > most) {
     return failure{"option " + std::string(name) + "=" + *text + ": must be a whole number from " + std::to_string(least) +
-                   " to " + std::to_string(most)};
+                       " to " + std::to_string(most),
+                   error_code::out_of_range};
   }
   return value;
 }

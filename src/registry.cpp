@@ -66,9 +66,7 @@ registry assemble(cpu_level level) {
 }  // namespace
 
 const registry& registry::builtin() {
-  // A level that the environment asks for in vain must not go unnoticed, and every program would have to handle the error:
-  // throw.
-  static const registry made = assemble(chosen_cpu_level().value());
+  static const registry made = assemble(used_cpu_level());
   return made;
 }
 
@@ -76,7 +74,7 @@ result<registry> registry::builtin(cpu_level level) {
   for (const cpu_level available : available_cpu_levels()) {
     if (available == level) return assemble(level);
   }
-  return failure{"CPU level " + std::string(to_string(level)) + ": not available here"};
+  return failure{"CPU level " + std::string(to_string(level)) + ": not available here", error_code::unsupported};
 }
 
 void registry::add(const registry_entry& entry) {
@@ -90,7 +88,7 @@ result<const registry_entry*> registry::find(std::string_view id) const {
     if (entry.info->id == id) return &entry;
     ids += (ids.empty() ? "" : ", ") + std::string(entry.info->id);
   }
-  return failure{"filter '" + std::string(id) + "': unknown, there are: " + ids};
+  return failure{"filter '" + std::string(id) + "': unknown, there are: " + ids, error_code::not_found};
 }
 
 }  // namespace tamis

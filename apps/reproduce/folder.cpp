@@ -107,11 +107,10 @@ json this_machine_json() {
 }
 
 json versions_json() {
-  const auto level = chosen_cpu_level();
   return {{"tamis", TAMIS_VERSION},
           {"revision", TAMIS_REVISION},
           {"compiler", __VERSION__},
-          {"cpu_level", level ? to_string(*level) : "unknown"}};
+          {"cpu_level", to_string(used_cpu_level())}};
 }
 
 results_folder::results_folder(std::string path, conditions made_under)

@@ -33,7 +33,7 @@ constexpr std::array operations = {
     operation{"erase\nsingle", "erase_ns", [](const bench_row& r) { return r.erase; }},
 };
 
-std::string level_in_use() { return std::string(to_string(chosen_cpu_level().value())); }
+std::string level_in_use() { return std::string(to_string(used_cpu_level())); }
 
 // "5.2 (1.00)": time, and ratio to the baseline's.
 std::string cell(const std::optional<timing>& time, const std::optional<timing>& base) {

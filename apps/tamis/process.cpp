@@ -8,8 +8,10 @@
 #include <exception>
 #include <new>
 
+#include "failure.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "tamis/cpu.hpp"
 
 namespace tamis::cli {
 namespace {
@@ -46,6 +48,8 @@ void prepare_process() {
 int run_process(int (*run)(int, char**), int argc, char** argv) {
   prepare_process();
   try {
+    // The library would take the best level instead; who names a level wants to know.
+    if (const auto level = chosen_cpu_level(); !level) throw command_failure(level.message());
     return run(argc, argv);
   } catch (const interrupted& by) {
     say("interrupted");

@@ -22,8 +22,11 @@ std::optional<cpu_level> parse_cpu_level(std::string_view name);
 // What this build was compiled for and this machine can run, worst first. Never empty.
 std::vector<cpu_level> available_cpu_levels();
 
-// The level in use: the best available one, unless the environment variable TAMIS_CPU names another available one. A name that
-// is unknown or unavailable is an error, so that a test that forces a level cannot silently run another.
+// The best available level, unless the environment variable TAMIS_CPU names another available one. A name that is unknown or
+// unavailable is an error, for programs that want to say so.
 result<cpu_level> chosen_cpu_level();
+
+// The level in use: the chosen one, or the best available one if TAMIS_CPU asks in vain. No environment makes the library fail.
+cpu_level used_cpu_level();
 
 }  // namespace tamis

@@ -30,7 +30,7 @@ class registry {
  public:
   registry() = default;
 
-  // The filters of tamis, compiled for the chosen CPU level (cpu.hpp), or for a given available one.
+  // The filters of tamis, compiled for the CPU level in use (cpu.hpp), or for a given available one.
   static const registry& builtin();
   static result<registry> builtin(cpu_level level);
 

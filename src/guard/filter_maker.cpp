@@ -55,7 +55,7 @@ result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& 
     stopped = found.size() % look_up_every == 0 && !go_on();
     return !stopped;
   }));
-  if (stopped) return failure{behind.name() + ": the rebuild was interrupted"};
+  if (stopped) return failure{behind.name() + ": the rebuild was interrupted", error_code::in_use};
   // A filter that is at most half full and refuses a key would do so at any size.
   for (std::uint64_t capacity = grown(std::max(wish.old_capacity, capacity_), found.size(), wish.room, wish.larger);;
        capacity += capacity / 2) {
@@ -63,7 +63,8 @@ result<any_filter> filter_maker::rebuild(const store& behind, const stripe_map& 
     if (filter.insert_many(found) == found.size()) return filter;
     if (found.size() <= capacity / 2) {
       return failure{id_ + ": refuses the " + std::to_string(found.size()) + " keys of a stripe even with room for " +
-                     std::to_string(capacity) + ", since too many have digests of the same first bits"};
+                         std::to_string(capacity) + ", since too many have digests of the same first bits",
+                     error_code::full};
     }
   }
 }

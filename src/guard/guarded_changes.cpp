@@ -14,7 +14,8 @@ bool is_put(const auto& c) { return c.value.has_value(); }
 
 status guarded_store::parts::usable() const {
   if (!broken_) return {};
-  return failure{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again"};
+  return failure{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again",
+                 error_code::in_use};
 }
 
 // Finds digests and stripes, sorts by stripe, and keeps the last change of every key.
@@ -64,9 +65,12 @@ status guarded_store::parts::cover(const std::vector<change>& changes) {
       rebuilds = 0;
       continue;
     }
-    if (++rebuilds > most_rebuilds) return failure{options_.filter + ": a stripe's new filter has no room for new keys"};
+    if (++rebuilds > most_rebuilds)
+      return failure{options_.filter + ": a stripe's new filter has no room for new keys", error_code::full};
     TAMIS_TRY(const bool crowded, is_crowded(*left_out, {first, last}));
-    if (crowded) return failure{options_.filter + ": refuses a key, too many stored ones have digests of the same first bits"};
+    if (crowded)
+      return failure{options_.filter + ": refuses a key, too many stored ones have digests of the same first bits",
+                     error_code::full};
     // A filter that cannot erase may be full of leftovers: then one of the same size will do.
     const bool larger = can_erase_ || rebuilds > 1;
     TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << rebuilds, larger}));

@@ -21,7 +21,7 @@ status or_no_memory(Attempt attempt) {
   try {
     return attempt();
   } catch (const std::bad_alloc&) {
-    return failure{"out of memory"};
+    return failure{"out of memory", error_code::no_memory};
   }
 }
 

@@ -66,7 +66,7 @@ std::vector<result<std::optional<std::string>>> guarded_store::parts::multi_get(
     if (read) {
       answer = std::move(found[k]);
     } else {
-      answer = failure{read.message()};
+      answer = detail::prefixed("", read);
     }
   }
   return answers;
@@ -82,7 +82,7 @@ status guarded_store::parts::scan_keys(std::string_view first,
   status read;
   TAMIS_CHECK(behind_->scan_keys(first, [&](const located_key& at) {
     const auto value = behind_->get(at);
-    if (!value) read = failure{value.message()};
+    if (!value) read = detail::prefixed("", value);
     if (!value || !value->has_value()) return value.ok();  // erased meanwhile: go on
     return visit(at.key, **value);
   }));

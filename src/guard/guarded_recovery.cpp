@@ -21,11 +21,12 @@ result<store_config> create_config(store& behind, const guard_options& options) 
   bool empty = true;
   TAMIS_CHECK(behind.scan(all_digests, scan_size::few, [&](digest) { return empty = false; }));
   if (!empty) {
-    return failure{behind.name() + ": holds entries, but not the settings they need: it was not made by tamis, or is damaged"};
+    return failure{behind.name() + ": holds entries, but not the settings they need: it was not made by tamis, or is damaged",
+                   error_code::damaged};
   }
   const std::uint32_t stripes = options.stripes != 0 ? options.stripes : default_stripes(options.params.capacity);
   const store_config config{store_config::newest_version, draw_identity(), stripes, options.hash.identity()};
-  if (const status valid = config.validate(); !valid) return failure{"stripes: " + valid.message()};
+  if (const status valid = config.validate(); !valid) return detail::prefixed("stripes: ", valid);
   write_set set;
   set.rows.push_back({std::string(config_row), row_text(config)});
   TAMIS_CHECK(behind.write(set, true));
@@ -38,9 +39,10 @@ status check_hash(const store& behind, const store_config& config, const hasher&
   if (config.hash == mine) return {};
   if (config.hash.family != mine.family) {
     return failure{behind.name() + ": was filled through the " + std::string(to_string(config.hash.family)) +
-                   " hash, not the " + std::string(to_string(mine.family)) + " one"};
+                       " hash, not the " + std::string(to_string(mine.family)) + " one",
+                   error_code::wrong_hash};
   }
-  return failure{behind.name() + ": was filled through a hash with another seed"};
+  return failure{behind.name() + ": was filled through a hash with another seed", error_code::wrong_hash};
 }
 
 }  // namespace
@@ -59,9 +61,9 @@ result<store_config> configure(store& behind, const guard_options& options) {
   TAMIS_TRY(const auto rows, behind.rows(config_row));
   if (rows.empty()) return create_config(behind, options);
   auto config = parse_row<store_config>(rows.front().second);
-  if (!config) return failure{behind.name() + ": " + config.message()};
+  if (!config) return detail::prefixed(behind.name() + ": ", config);
   const status same = check_hash(behind, *config, options.hash);
-  if (!same && !skipped(options.skipped_steps, protocol_step::hash_check)) return failure{same.message()};
+  if (!same && !skipped(options.skipped_steps, protocol_step::hash_check)) return detail::prefixed("", same);
   return config;
 }
 
@@ -186,7 +188,7 @@ status guarded_store::parts::restore(const manifest_row& row) {
   TAMIS_TRY(const snapshot_content content,
             read_snapshot(behind_->snapshot_directory(), row, identity_, options_.hash, options_.skipped_steps));
   if (content.description != describe_filter(options_)) {
-    return failure{"the snapshot holds another filter: " + content.description};
+    return failure{"the snapshot holds another filter: " + content.description, error_code::mismatch};
   }
   recovered_.replayed = 0;
   TAMIS_TRY(std::vector<any_filter> filters, load_segments(content));
@@ -205,7 +207,8 @@ status guarded_store::parts::restore(const manifest_row& row) {
 
 result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapshot_content& content) const {
   std::vector<any_filter> filters;
-  if (content.segments.size() != map_.count()) return failure{"the snapshot has another number of stripes"};
+  if (content.segments.size() != map_.count())
+    return failure{"the snapshot has another number of stripes", error_code::damaged};
   for (const segment& part : content.segments) {
     const load_options how{.hash = options_.hash, .known = &maker_.known()};
     TAMIS_TRY(any_filter filter, load_bytes(std::as_bytes(std::span(part.filter)), how));
@@ -237,7 +240,7 @@ status guarded_store::parts::replay(std::uint32_t index, std::uint64_t number, a
     return complete && fits;
   }));
   const bool reached = next > std::max(number, named_record(index)) || skips(protocol_step::gap_check);
-  if (!complete || !reached) return failure{"records are missing in stripe " + std::to_string(index)};
+  if (!complete || !reached) return failure{"records are missing in stripe " + std::to_string(index), error_code::damaged};
   if (fits) return {};
   // The stripe was given a larger filter after the snapshot, or the filter does not know what it should: make it new.
   TAMIS_TRY(filter, maker_.rebuild(*behind_, map_, index, {.old_capacity = filter.capacity()}, [] { return true; }));

@@ -44,7 +44,8 @@ void guarded_store::parts::snapshot_if_due() {
 
 status guarded_store::parts::snapshot() {
   wait_until_ready();
-  if (behind_->snapshot_directory().empty()) return failure{behind_->name() + ": has no place for snapshots"};
+  if (behind_->snapshot_directory().empty())
+    return failure{behind_->name() + ": has no place for snapshots", error_code::unsupported};
   const std::lock_guard lock(snapshotting_);
   return take_snapshot();
 }
@@ -84,7 +85,7 @@ result<snapshot_content> guarded_store::parts::capture() {
   snapshot_content content{identity_, generation_ + 1, describe_filter(options_), {}};
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
     const std::lock_guard lock(stripes_[i].writing);
-    if (!stripes_[i].filter) return failure{behind_->name() + ": a stripe has no filter yet"};
+    if (!stripes_[i].filter) return failure{behind_->name() + ": a stripe has no filter yet", error_code::in_use};
     content.segments.push_back({stripes_[i].number, saved(*stripes_[i].filter)});
   }
   return content;

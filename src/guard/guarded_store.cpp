@@ -25,7 +25,7 @@ guarded_store::~guarded_store() = default;
 
 status guarded_store::check_open() const {
   if (parts_) return {};
-  return failure{closed};
+  return failure{closed, error_code::in_use};
 }
 
 result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const guard_options& options) {
@@ -79,7 +79,7 @@ result<bool> guarded_store::contains(byte_view key) {
 }
 
 std::vector<result<std::optional<std::string>>> guarded_store::multi_get(std::span<const byte_view> keys) {
-  if (!parts_) return {keys.size(), failure{closed}};
+  if (!parts_) return {keys.size(), failure{closed, error_code::in_use}};
   return parts_->multi_get(keys);
 }
 

@@ -34,14 +34,17 @@ class final_errors final : public rocksdb::EventListener {
 }  // namespace
 
 failure store_error(const std::string& directory, const rocksdb::Status& reason) {
-  return {directory + ": " + reason.ToString()};
+  const error_code code = reason.IsCorruption() ? error_code::damaged
+                          : reason.IsNotFound() ? error_code::not_found
+                                                : error_code::io;
+  return {directory + ": " + reason.ToString(), code};
 }
 
 failure open_error(const std::string& directory, const rocksdb::Status& reason) {
   const std::string text = reason.ToString();
   const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
-  if (says("While lock file")) return {directory + ": in use by another process"};
-  if (says("lock hold by current process")) return {directory + ": in use, by this very process"};
+  if (says("While lock file")) return {directory + ": in use by another process", error_code::in_use};
+  if (says("lock hold by current process")) return {directory + ": in use, by this very process", error_code::in_use};
   return store_error(directory, reason);
 }
 
@@ -58,11 +61,11 @@ status prepare_directory(const std::string& directory) {
         return failure{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
       }
     }
-    if (failed) return failure{directory + ": cannot list: " + failed.message()};
+    if (failed) return failure{directory + ": cannot list: " + failed.message(), error_code::io};
   }
   for (const char* part : {"db", "filter"}) {
     files::create_directories(files::path(directory) / part, failed);
-    if (failed) return failure{directory + ": cannot create: " + failed.message()};
+    if (failed) return failure{directory + ": cannot create: " + failed.message(), error_code::io};
   }
   return {};
 }
@@ -77,7 +80,7 @@ result<std::vector<std::string>> family_names(const std::string& directory, bool
     return failure{directory + ": a RocksDB database, but not one of tamis"};
   }
   if (there && found.contains("meta") && ordered && !found.contains("order")) {
-    return failure{directory + ": was made without the order of keys, which cannot be added"};
+    return failure{directory + ": was made without the order of keys, which cannot be added", error_code::unsupported};
   }
   std::vector<std::string> names = {rocksdb::kDefaultColumnFamilyName, "data", "oplog"};
   if (ordered || found.contains("order")) names.emplace_back("order");

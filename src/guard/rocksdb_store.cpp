@@ -42,7 +42,9 @@ struct rocksdb_store::parts {
     if (reason.ok()) return {};
     return store_error(directory, reason);
   }
-  failure damaged(const char* what) const { return {directory + ": " + what + " in the database has a wrong form"}; }
+  failure damaged(const char* what) const {
+    return {directory + ": " + what + " in the database has a wrong form", error_code::damaged};
+  }
 
   // Calls `visit` with key and value from `first` on; `bound`, if given, is the first key that no longer belongs.
   status walk(rocksdb::ColumnFamilyHandle* family, const std::string& first, const std::optional<std::string>& bound,
@@ -203,7 +205,7 @@ status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   const std::string folder = parts_->directory + "/load";
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed) return failure{folder + ": cannot create: " + failed.message()};
+  if (failed) return failure{folder + ": cannot create: " + failed.message(), error_code::io};
   std::vector<rocksdb::IngestExternalFileArg> files;
   TAMIS_TRY(files.emplace_back(),
             parts_->table_file(folder + "/" + rocksdb_setup::loaded_data, parts_->data(), entries,

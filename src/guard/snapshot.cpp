@@ -51,7 +51,7 @@ status write_unsynced(const std::string& path, const fill_function& fill) {
   const std::string temporary = path + ".tmp";
   std::ofstream(temporary, std::ios::binary)
       .write(reinterpret_cast<const char*>(sink.bytes().data()), static_cast<std::streamsize>(sink.bytes().size()));
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failure{path + ": cannot replace"};
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failure{path + ": cannot replace", error_code::io};
   return {};
 }
 
@@ -64,21 +64,23 @@ status write_file(const std::string& path, const fill_function& fill, std::uint3
 
 result<std::vector<std::byte>> read_file(const std::string& path, const manifest_row& row, bool unchecked) {
   TAMIS_TRY(file_source file, file_source::open(path));
-  if (file.remaining() != row.file_bytes && !unchecked) return failure{path + ": is not as long as the manifest says"};
+  if (file.remaining() != row.file_bytes && !unchecked)
+    return failure{path + ": is not as long as the manifest says", error_code::damaged};
   std::vector<std::byte> bytes(file.remaining());
   TAMIS_CHECK(file.read(bytes));
   checksum sum;
   sum.update(bytes);
-  if (sum.value() != row.file_sum && !unchecked) return failure{path + ": its checksum is not the manifest's"};
+  if (sum.value() != row.file_sum && !unchecked)
+    return failure{path + ": its checksum is not the manifest's", error_code::damaged};
   return bytes;
 }
 
 status check_content(const snapshot_content& content, const manifest_row& row, const store_identity& identity) {
-  if (content.identity != identity) return failure{"it belongs to another store"};
-  if (content.generation != row.generation) return failure{"it is of another generation"};
+  if (content.identity != identity) return failure{"it belongs to another store", error_code::damaged};
+  if (content.generation != row.generation) return failure{"it is of another generation", error_code::damaged};
   const bool same = std::equal(content.segments.begin(), content.segments.end(), row.numbers.begin(), row.numbers.end(),
                                [](const segment& s, std::uint64_t number) { return s.number == number; });
-  if (!same) return failure{"its segments are not those of the manifest"};
+  if (!same) return failure{"its segments are not those of the manifest", error_code::damaged};
   return {};
 }
 
@@ -87,10 +89,11 @@ status check_content(const snapshot_content& content, const manifest_row& row, c
 status store_config::validate() const {
   if (version == 0 || version > newest_version) {
     return failure{"the store's version is " + std::to_string(version) + ", this tamis reads versions up to " +
-                   std::to_string(newest_version)};
+                       std::to_string(newest_version),
+                   error_code::newer_version};
   }
   if (stripes == 0 || stripes > most_stripes || (stripes & (stripes - 1)) != 0)
-    return failure{"the number of stripes is wrong"};
+    return failure{"the number of stripes is wrong", error_code::damaged};
   return {};
 }
 
@@ -129,8 +132,8 @@ result<Row> parse_row(std::string_view text) {
   reader in(source);
   Row row;
   in(row);
-  if (!in.ok()) return failure{in.state().message()};
-  if (in.remaining() != 0) return failure{"there are bytes after its end"};
+  if (!in.ok()) return detail::prefixed("", in.state());
+  if (in.remaining() != 0) return failure{"there are bytes after its end", error_code::damaged};
   return row;
 }
 
@@ -163,14 +166,15 @@ result<snapshot_content> read_snapshot(const std::string& directory, const manif
   memory_source source(bytes);
   snapshot_content content;
   const status read = read_frame(source, [&](const frame_header& header, reader& in) -> status {
-    if (header.kind != snapshot_kind || header.kind_version != snapshot_version) return failure{"it is not a snapshot"};
-    if (header.hash != hash.identity()) return failure{"it was filled through another hash"};
+    if (header.kind != snapshot_kind || header.kind_version != snapshot_version)
+      return failure{"it is not a snapshot", error_code::damaged};
+    if (header.hash != hash.identity()) return failure{"it was filled through another hash", error_code::wrong_hash};
     in(content);
     return {};
   });
-  if (!read) return failure{path + ": " + read.message()};
+  if (!read) return detail::prefixed(path + ": ", read);
   if (const status same = check_content(content, row, identity); !same && !unchecked)
-    return failure{path + ": " + same.message()};
+    return detail::prefixed(path + ": ", same);
   return content;
 }
 

@@ -39,6 +39,7 @@ TEST(refusals, after_a_failed_write_only_queries_are_answered) {
   EXPECT_TRUE(refused(tested.put("b", "2"), "cannot write"));
   behind->writes_fail = false;
   EXPECT_TRUE(refused(tested.put("c", "3"), "open it again"));
+  EXPECT_EQ(tested.put("c", "3").code(), error_code::in_use);
   EXPECT_TRUE(refused(tested.erase("a"), "open it again"));
   EXPECT_EQ(tested.get("a").value(), "1");
   let_go(tested);
@@ -118,6 +119,7 @@ TEST(refusals, a_store_in_use) {
   const temporary_directory directory;
   const auto first = rocksdb_store::open(directory / "store").value();
   EXPECT_TRUE(refused(rocksdb_store::open(directory / "store"), "in use"));
+  EXPECT_EQ(rocksdb_store::open(directory / "store").code(), error_code::in_use);
   const pid_t child = ::fork();
   if (child == 0) {
     const auto second = rocksdb_store::open(directory / "store");

@@ -40,6 +40,8 @@ TEST(cpu_level, unknown_name_is_an_error_that_lists_the_levels) {
     const test::environment_variable forced("TAMIS_CPU", name);
     EXPECT_TRUE(test::refused(chosen_cpu_level(), std::string("'") + name + "'"));
     EXPECT_TRUE(test::refused(chosen_cpu_level(), "portable"));
+    EXPECT_EQ(chosen_cpu_level().code(), error_code::unsupported);
+    EXPECT_EQ(used_cpu_level(), available_cpu_levels().back());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 
 namespace tamis {
 namespace {
@@ -35,6 +36,32 @@ TEST(result, has_a_value_or_a_message) {
   EXPECT_FALSE(quarter(6).ok());
   EXPECT_EQ(quarter(6).message(), "3 is odd");
   EXPECT_EQ(quarter(5).message(), "5 is odd");
+}
+
+TEST(result, has_a_code_beside_the_message) {
+  const result<int> refused = failure{"no such thing", error_code::not_found};
+  EXPECT_EQ(refused.code(), error_code::not_found);
+  EXPECT_EQ(quarter(6).code(), error_code::invalid_argument);  // unless somebody knows better
+  const status kept = [&]() -> status {
+    TAMIS_TRY([[maybe_unused]] const int value, result<int>(refused));
+    return {};
+  }();
+  EXPECT_EQ(kept.code(), error_code::not_found);
+  EXPECT_EQ(detail::prefixed("file: ", kept).message, "file: no such thing");
+  EXPECT_EQ(detail::prefixed("file: ", kept).code, error_code::not_found);
+  try {
+    kept.value();
+    FAIL();
+  } catch (const result_error& thrown) {
+    EXPECT_EQ(thrown.code(), error_code::not_found);
+  }
+}
+
+TEST(result, every_code_has_a_name_of_its_own) {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(error_code::in_use); ++i) names.insert(to_string(static_cast<error_code>(i)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(error_code::in_use) + 1);
+  EXPECT_FALSE(names.contains("unknown"));
 }
 
 TEST(result, value_throws_the_message) {

@@ -230,13 +230,14 @@ result<std::unique_ptr<any_model>> load_model(const registry& known, const frame
   TAMIS_TRY(const registry_entry* entry, known.find(id));
   if (header.kind_version != entry->info->version) {
     return failure{"it holds version " + std::to_string(header.kind_version) + " of " + std::string(id) +
-                   ", this tamis reads version " + std::to_string(entry->info->version)};
+                       ", this tamis reads version " + std::to_string(entry->info->version),
+                   error_code::newer_version};
   }
   TAMIS_TRY(std::unique_ptr<any_model> filter, entry->load(in));
   if (!has_list) return filter;
   mistake_list mistakes;
   in(mistakes);
-  if (!in.ok()) return failure{in.state().message()};
+  if (!in.ok()) return failure{in.state().message(), error_code::damaged};
   return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
 }
 

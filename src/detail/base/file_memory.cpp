@@ -58,7 +58,8 @@ result<file_memory> file_memory::make(std::uint64_t bytes) {
   const std::string directory = std::filesystem::temp_directory_path(failed).string();
   const auto refuse = [&](int reason) {
     return failure{"a file of " + format_bytes(bytes) + " in the directory for temporary files '" + directory +
-                   "': " + std::strerror(reason)};
+                       "': " + std::strerror(reason),
+                   error_code::io};
   };
   if (failed) return refuse(failed.value());
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return refuse(EFBIG);

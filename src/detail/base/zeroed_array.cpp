@@ -28,7 +28,8 @@ status check_table_bytes(std::uint64_t bytes) {
   if (bytes <= never_too_large) return {};
   const std::uint64_t limit = machine_memory();
   if (bytes <= limit) return {};
-  return failure{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit)};
+  return failure{"a table of " + format_bytes(bytes) + " does not fit into this machine's memory of " + format_bytes(limit),
+                 error_code::no_memory};
 }
 
 result<table_memory> allocate_table(std::uint64_t bytes) {

@@ -41,8 +41,8 @@ void reader::limit(std::uint64_t limit) {
   remaining_ = limit;
 }
 
-void reader::fail(std::string message) {
-  if (ok()) status_ = failure{std::move(message)};
+void reader::fail(std::string message, error_code code) {
+  if (ok()) status_ = failure{std::move(message), code};
 }
 
 std::uint64_t reader::length(std::uint64_t element_bytes) {

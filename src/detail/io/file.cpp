@@ -15,16 +15,19 @@
 namespace tamis::detail {
 namespace {
 
-failure system_error(const std::string& path, const char* doing) { return {path + ": " + doing + ": " + std::strerror(errno)}; }
+failure system_error(const std::string& path, const char* doing) {
+  const int reason = errno;
+  return {path + ": " + doing + ": " + std::strerror(reason), reason == ENOENT ? error_code::not_found : error_code::io};
+}
 
 failure not_regular(const std::string& path, mode_t mode) {
-  if (S_ISDIR(mode)) return {path + ": is a directory"};
+  if (S_ISDIR(mode)) return {path + ": is a directory", error_code::io};
   const char* kind = S_ISFIFO(mode)   ? "a named pipe"
                      : S_ISSOCK(mode) ? "a socket"
                      : S_ISCHR(mode)  ? "a character device"
                      : S_ISBLK(mode)  ? "a block device"
                                       : "something else";
-  return {path + ": is not a regular file, but " + kind};
+  return {path + ": is not a regular file, but " + kind, error_code::io};
 }
 
 // Renames survive a power cut only once the directory is synced.
@@ -84,7 +87,7 @@ status file_source::read(std::span<std::byte> bytes) {
     const ssize_t got = ::read(descriptor_, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error(path_, "cannot read");
-    if (got == 0) return failure{"it ends too early"};
+    if (got == 0) return failure{"it ends too early", error_code::damaged};
     remaining_ -= std::min(remaining_, static_cast<std::uint64_t>(got));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }

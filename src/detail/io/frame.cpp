@@ -32,7 +32,8 @@ struct stored_header {
 status check_sum(byte_source& source, std::uint64_t expected, const char* part) {
   std::uint64_t stored = 0;
   TAMIS_CHECK(source.read(std::as_writable_bytes(std::span(&stored, 1))));
-  if (stored != expected) return failure{std::string("the checksum of its ") + part + " is wrong: the file is damaged"};
+  if (stored != expected)
+    return failure{std::string("the checksum of its ") + part + " is wrong: the file is damaged", error_code::damaged};
   return {};
 }
 
@@ -40,12 +41,13 @@ status read_preamble(reader& in) {
   std::array<char, 8> found{};
   std::uint32_t version = 0;
   in.bytes(std::as_writable_bytes(std::span(found)));
-  if (!in.ok() || found != magic) return failure{"it is not a tamis file"};
+  if (!in.ok() || found != magic) return failure{"it is not a tamis file", error_code::damaged};
   in(version);
   if (!in.ok()) return in.state();
   if (version == 0 || version > format_version) {
     return failure{"its format version is " + std::to_string(version) + ", this tamis reads versions up to " +
-                   std::to_string(format_version)};
+                       std::to_string(format_version),
+                   error_code::newer_version};
   }
   return {};
 }
@@ -76,19 +78,19 @@ status read_frame(byte_source& source, const std::function<status(const frame_he
   TAMIS_CHECK(read_preamble(head));
   stored_header stored;
   head(stored);
-  if (!head.ok()) return failure{"its header is damaged or cut off: " + head.state().message()};
+  if (!head.ok()) return prefixed("its header is damaged or cut off: ", head.state());
   TAMIS_CHECK(check_sum(source, head.checksum_value(), "header"));
 
   // The lengths must agree to the byte: what is too short was cut off, what is too long had something appended.
   const std::uint64_t left = source.remaining();
-  if (left < sum_bytes || left - sum_bytes < stored.payload_bytes) return failure{"it ends too early"};
-  if (left - sum_bytes > stored.payload_bytes) return failure{"there are bytes after its end"};
+  if (left < sum_bytes || left - sum_bytes < stored.payload_bytes) return failure{"it ends too early", error_code::damaged};
+  if (left - sum_bytes > stored.payload_bytes) return failure{"there are bytes after its end", error_code::damaged};
 
   reader body(source);
   body.limit(stored.payload_bytes);
   TAMIS_CHECK(payload(stored.header, body));
   TAMIS_CHECK(status(body.state()));
-  if (body.remaining() != 0) return failure{"its content is shorter than its length says"};
+  if (body.remaining() != 0) return failure{"its content is shorter than its length says", error_code::damaged};
   return check_sum(source, body.checksum_value(), "content");
 }
 

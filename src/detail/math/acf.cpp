@@ -29,8 +29,10 @@ result<acf_shape> with_tables(const acf_wish& wish) {
   while (!wish.k && too_small() && shape.k < most_acf_tables) ++shape.k;
   if (!too_small()) return shape;
   return failure{"load " + std::to_string(wish.load_percent) + " %: " + std::to_string(shape.k) + " tables of bins of " +
-                 std::to_string(shape.b) + (shape.b == 1 ? " slot" : " slots") + " can be filled to " +
-                 std::to_string(acf_reachable_percent(shape.k, shape.b)) + " % at most; use a lower load, or more of k or b"};
+                     std::to_string(shape.b) + (shape.b == 1 ? " slot" : " slots") + " can be filled to " +
+                     std::to_string(acf_reachable_percent(shape.k, shape.b)) +
+                     " % at most; use a lower load, or more of k or b",
+                 error_code::out_of_range};
 }
 
 // Bins of one table. Small tables get some more than the load asks for: chance moves them farther from the mean.
@@ -51,12 +53,14 @@ result<acf_shape> for_rate(const acf_wish& wish, acf_shape shape) {
   while (needed <= most_acf_fingerprint && full_rate(wish, shape, needed) > *wish.fpr) ++needed;
   if (needed > most_acf_fingerprint) {
     return failure{"fpr " + shown(*wish.fpr) + ": below " + shown(full_rate(wish, shape, most_acf_fingerprint)) +
-                   ", which fingerprints of " + std::to_string(most_acf_fingerprint) + " bits give"};
+                       ", which fingerprints of " + std::to_string(most_acf_fingerprint) + " bits give",
+                   error_code::out_of_range};
   }
   shape.fingerprint = wish.fingerprint.value_or(needed);
   if (shape.fingerprint >= needed) return shape;
   return failure{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(shape.fingerprint) + " bits give " +
-                 shown(full_rate(wish, shape, shape.fingerprint)) + ", it needs " + std::to_string(needed)};
+                     shown(full_rate(wish, shape, shape.fingerprint)) + ", it needs " + std::to_string(needed),
+                 error_code::out_of_range};
 }
 
 result<acf_shape> for_bits(const acf_wish& wish, acf_shape shape) {
@@ -68,8 +72,9 @@ result<acf_shape> for_bits(const acf_wish& wish, acf_shape shape) {
   const double slot_bits = shape.fingerprint + shape.selector;
   if (shape.fingerprint > widest) {
     return failure{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(shape.fingerprint) +
-                   " bits for " + std::to_string(wish.capacity) + " keys need at least " +
-                   shown(least_slots * slot_bits / static_cast<double>(wish.capacity))};
+                       " bits for " + std::to_string(wish.capacity) + " keys need at least " +
+                       shown(least_slots * slot_bits / static_cast<double>(wish.capacity)),
+                   error_code::out_of_range};
   }
   if (shape.fingerprint < most_acf_fingerprint || wish.fingerprint) {
     shape.bins = std::max(shape.bins, static_cast<std::uint64_t>(bits / (bin_slots * slot_bits)));

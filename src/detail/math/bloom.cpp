@@ -87,12 +87,13 @@ constexpr double most_bloom1_bits_per_key = 512.0;
 
 failure rate_out_of_reach(double fpr, unsigned word_bits) {
   return failure{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
-                 " bits and 512 bits per key: take a longer word or another filter"};
+                     " bits and 512 bits per key: take a longer word or another filter",
+                 error_code::out_of_range};
 }
 
 result<std::uint64_t> cells_for(std::uint64_t capacity, double bits_per_key, unsigned cell_bits) {
   const auto cells = checked_ceil(static_cast<double>(capacity) * bits_per_key / cell_bits);
-  if (!cells) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!cells) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed", error_code::out_of_range};
   return std::max<std::uint64_t>(*cells, 1);
 }
 
@@ -143,7 +144,7 @@ result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, uns
     const auto cells = checked_ceil(bits);
     if (cells && (!best || *cells < best->cells)) best = bloom_shape{*cells, tried};
   }
-  if (!best) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!best) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed", error_code::out_of_range};
   return *best;
 }
 

@@ -30,19 +30,22 @@ result<unsigned> narrowest(double fpr, width_range widths, double (*full_rate)(u
     if (full_rate(width) <= fpr) return width;
   }
   return failure{"fpr " + shown(fpr) + ": below " + shown(full_rate(widths.most)) + ", which fingerprints of " +
-                 std::to_string(widths.most) + " bits give"};
+                     std::to_string(widths.most) + " bits give",
+                 error_code::out_of_range};
 }
 
 result<unsigned> width_for_rate(const bucket_wish& wish, width_range widths, double (*full_rate)(unsigned)) {
   TAMIS_TRY(const unsigned needed, narrowest(*wish.fpr, widths, full_rate));
   if (!wish.width || *wish.width >= needed) return wish.width.value_or(needed);
   return failure{"fpr " + shown(*wish.fpr) + ": fingerprints of " + std::to_string(*wish.width) + " bits give " +
-                 shown(full_rate(*wish.width)) + ", it needs " + std::to_string(needed)};
+                     shown(full_rate(*wish.width)) + ", it needs " + std::to_string(needed),
+                 error_code::out_of_range};
 }
 
 failure too_few_bits(const bucket_wish& wish, unsigned width, double least) {
   return failure{"bits per key " + shown(*wish.bits_per_key) + ": fingerprints of " + std::to_string(width) + " bits for " +
-                 std::to_string(wish.capacity) + " keys need at least " + shown(least)};
+                     std::to_string(wish.capacity) + " keys need at least " + shown(least),
+                 error_code::out_of_range};
 }
 
 // The largest allowed number of buckets that is at most `most`, as far as one step finds it; else the least one.

@@ -11,7 +11,8 @@ namespace {
 
 result<quotient_shape> shape_of(std::uint64_t capacity, unsigned remainder, double load) {
   const auto quotients = checked_ceil(static_cast<double>(capacity) / load);
-  if (!quotients) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed"};
+  if (!quotients)
+    return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed", error_code::out_of_range};
   return quotient_shape{*quotients, quotient_spare(*quotients), remainder};
 }
 
@@ -35,7 +36,8 @@ result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fp
     if (quotient_rate(shape.quotients, capacity, shape.remainder) <= fpr) return shape;
   }
   return failure{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
-                 " bits, or more than 2^64 fingerprints"};
+                     " bits, or more than 2^64 fingerprints",
+                 error_code::out_of_range};
 }
 
 result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bits_per_key, double metadata, unsigned remainder,
@@ -47,7 +49,8 @@ result<quotient_shape> quotient_shape_for_bits(std::uint64_t capacity, double bi
   if (remainder == 0) {
     if (fits < 1.0) {
       return failure{"bits per key " + std::to_string(bits_per_key) + ": " + std::to_string(capacity) + " keys need at least " +
-                     std::to_string(least_slots * (metadata + 1.0) / static_cast<double>(capacity))};
+                         std::to_string(least_slots * (metadata + 1.0) / static_cast<double>(capacity)),
+                     error_code::out_of_range};
     }
     shape.remainder = static_cast<unsigned>(std::min(fits, static_cast<double>(longest_remainder)));
   }

@@ -92,14 +92,14 @@ class model final : public any_model {
   status expand() override {
     const memory_scope from(memory_);
     if constexpr (expandable<F>) return filter_.expand();
-    return unable<status>(failure{std::string(F::info.id) + " cannot expand"});
+    return unable<status>(failure{std::string(F::info.id) + " cannot expand", error_code::unsupported});
   }
   status merge(const any_model& other) override {
     const memory_scope from(memory_);
     if constexpr (mergeable<F>) {
       return with_same(other, [this](const F& f) { return filter_.merge(f); });
     }
-    return failure{std::string(F::info.id) + " filters cannot be merged"};
+    return failure{std::string(F::info.id) + " filters cannot be merged", error_code::unsupported};
   }
   status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
     const memory_scope from(memory_);
@@ -136,7 +136,8 @@ class model final : public any_model {
   template <class Use>
   static status with_same(const any_model& other, Use use) {
     const auto* same = dynamic_cast<const model*>(&other.plain());
-    if (same == nullptr) return failure{"the two filters were made by different builds of " + std::string(F::info.id)};
+    if (same == nullptr)
+      return failure{"the two filters were made by different builds of " + std::string(F::info.id), error_code::mismatch};
     return use(same->filter_);
   }
 
@@ -158,7 +159,7 @@ registry_entry entry_of() {
           [](reader& in) -> made {
             F filter = stored_access::blank<F>();
             in(filter);
-            if (!in.ok()) return failure{in.state().message()};
+            if (!in.ok()) return prefixed("", in.state());
             return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
           }};
 }

@@ -67,7 +67,7 @@ class zeroed_array {
     zeroed_array array;
     if (size == 0) return array;
     const auto bytes = checked_multiply(size, sizeof(T));
-    if (!bytes) return failure{"a table of 2^64 bytes or more cannot be addressed"};
+    if (!bytes) return failure{"a table of 2^64 bytes or more cannot be addressed", error_code::no_memory};
     TAMIS_TRY(const table_memory memory, allocate_table(*bytes));
     array.data_ = static_cast<T*>(memory.data);
     array.extent_ = {size & most_size, memory.owner};

@@ -114,7 +114,7 @@ class reader {
 
   bool ok() const { return status_.ok(); }
   // The first error wins.
-  void fail(std::string message);
+  void fail(std::string message, error_code code = error_code::damaged);
   const status& state() const { return status_; }
 
  private:
@@ -131,7 +131,7 @@ class reader {
       static_assert(visitable<T, reader>, "a stored type needs a visit function");
       T::visit(value, *this);
       if constexpr (self_checking<T>) {
-        if (ok()) status_ = value.validate();
+        if (ok()) check(value.validate());
       }
     }
   }
@@ -140,7 +140,7 @@ class reader {
     const std::uint64_t size = length(sizeof(T));
     if (!ok()) return;
     auto made = zeroed_array<T>::make(size);
-    if (!made) return fail(made.message());
+    if (!made) return fail(made.message(), made.code());
     array = *std::move(made);
     bytes(std::as_writable_bytes(array.span()));
   }
@@ -158,6 +158,12 @@ class reader {
     text.resize(size);
     bytes(std::as_writable_bytes(std::span(text)));
   }
+  // Fields that do not agree were not stored like that, unless `validate` knows better.
+  void check(const status& valid) {
+    if (valid) return;
+    fail(valid.message(), valid.code() == error_code::invalid_argument ? error_code::damaged : valid.code());
+  }
+
   // A stored length of elements of this size, checked against what is left.
   std::uint64_t length(std::uint64_t element_bytes);
 
