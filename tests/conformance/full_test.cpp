@@ -43,6 +43,45 @@ TEST_P(full, batch_says_what_went_in) {
   }
 }
 
+// No place of a table takes fewer of them than another: the last one has as much room behind it as it needs.
+TEST_P(full, every_place_takes_as_many_keys) {
+  constexpr std::size_t capacity = 2000;
+  for (const bool is_one_key : {true, false}) {
+    std::vector<std::size_t> taken;
+    for (const std::uint64_t high : {std::uint64_t{0}, top_bit / 3, top_bit, all_ones - 1, all_ones}) {
+      SCOPED_TRACE(::testing::Message() << (is_one_key ? "one key at " : "one word, ") << std::hex << high);
+      any_filter f = make(capacity);
+      const std::vector<digest> in = insert_all(f, crowd(high, capacity, is_one_key));
+      taken.push_back(in.size());
+      ASSERT_EQ(f.keys(), in.size());
+      ASSERT_TRUE(may_contain_all(f, in));
+      ASSERT_TRUE(may_contain_all(load(f.save_bytes()).value(), in));
+      if (can().count) ASSERT_GE(f.count(in.front()), is_one_key ? in.size() : 1);
+      if (!can().erase) continue;
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        ASSERT_EQ(f.erase(in[i]), erase_result::erased) << i;
+        if (i % 100 == 0) ASSERT_TRUE(may_contain_all(f, std::span(in).subspan(i + 1)));
+      }
+      EXPECT_EQ(f.keys(), 0u);
+    }
+    for (const std::size_t count : taken) EXPECT_EQ(count, taken.front()) << (is_one_key ? "one key" : "one word");
+  }
+}
+
+// The same beside other keys, which stay.
+TEST_P(full, crowd_at_the_last_place_leaves_the_others_alone) {
+  any_filter f = make(2000);
+  const std::vector<digest> others = insert_all(f, keys(900));
+  const std::vector<digest> crowded = insert_all(f, crowd(all_ones, 900, true));
+  EXPECT_TRUE(may_contain_all(f, others));
+  EXPECT_TRUE(may_contain_all(f, crowded));
+  if (!can().erase) return;
+  EXPECT_EQ(f.erase_many(others), others.size());
+  EXPECT_TRUE(may_contain_all(f, crowded));
+  EXPECT_EQ(f.erase_many(crowded), crowded.size());
+  EXPECT_EQ(f.keys(), 0u);
+}
+
 // Some tables have room for a few copies of a key only. What they refuse must not push other keys out.
 TEST_P(full, copies_of_one_key_push_nothing_out) {
   any_filter f = make(200);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tamis/detail/base/random.hpp"
 #include "tamis/hasher.hpp"
 
 namespace tamis::test {
@@ -23,6 +24,13 @@ inline std::vector<digest> digests_from(std::uint64_t first, std::size_t count, 
 inline std::vector<digest> keys(std::size_t count, std::uint64_t first = 0) { return digests_from(first, count, test_hash()); }
 inline std::vector<digest> strangers(std::size_t count, std::uint64_t first = 0) {
   return digests_from((std::uint64_t{1} << 60) + first, count, test_hash());
+}
+
+// Keys that somebody chose, which share their place in every table: all have the same first word, or are one key.
+inline std::vector<digest> crowd(std::uint64_t high, std::size_t count, bool is_one_key) {
+  std::vector<digest> made(count, digest{high, 7});
+  for (std::size_t i = 0; i < count && !is_one_key; ++i) made[i].low = detail::mix64(i);
+  return made;
 }
 
 // Digests at the ends and in the middle of the order, where carries and wrap-arounds go wrong.

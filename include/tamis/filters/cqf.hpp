@@ -80,8 +80,8 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     if (keys_ + other.keys_ < keys_) return failure{"the two filters together hold more keys than can be counted"};
     cqf both;
     both.capacity_ = capacity_;
-    TAMIS_TRY(both.table_,
-              detail::rank_select<>::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
+    const std::uint64_t slots = std::max(table_.slots(), other.table_.slots());
+    TAMIS_TRY(both.table_, detail::rank_select<>::make(table_.quotients(), slots - table_.quotients(), table_.width()));
     std::uint64_t end = 0;
     const bool fits = detail::for_each_run_of_both(table_, other.table_,
                                                    [&](std::uint64_t quotient, detail::slot_range x, detail::slot_range y) {
@@ -158,7 +158,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     std::uint64_t have = at.last - at.first;
     assert(slots.size() <= have + 1);
     if (have < slots.size()) {
-      auto gap = table_.find_gap(f.quotient);
+      auto gap = find_or_make_gap(table_, f.quotient);
       if (!gap) return false;
       if (run.empty()) at.first = gap->at;
       gap->at = at.first;
@@ -190,7 +190,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
       keys_ += all[i].count;
       ++fingerprints_;
     }
-    const auto run = table_.append(quotient, slots.size(), end);
+    const auto run = append_with_room(table_, quotient, slots.size(), end);
     if (!run) return false;
     for (std::size_t i = 0; i < slots.size(); ++i) table_.set_value(run->first + i, slots[i]);
     return true;

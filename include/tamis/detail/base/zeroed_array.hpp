@@ -74,6 +74,14 @@ class zeroed_array {
     return array;
   }
 
+  // A copy with zeros behind it.  Requires: size >= size().
+  result<zeroed_array> lengthened(std::uint64_t size) const {
+    assert(size >= this->size());
+    TAMIS_TRY(zeroed_array longer, make(size));
+    if (this->size() != 0) std::memcpy(longer.data_, data_, bytes());
+    return longer;
+  }
+
   std::uint64_t size() const { return extent_.size; }
   std::uint64_t bytes() const { return size() * sizeof(T); }
   T* data() { return data_; }

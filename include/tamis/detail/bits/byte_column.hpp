@@ -267,6 +267,13 @@ class byte_column {
     return made;
   }
 
+  // A copy with zeros behind it.  Requires: size >= size().
+  result<byte_column> lengthened(std::uint64_t size) const {
+    byte_column longer;
+    TAMIS_TRY(longer.bytes_, bytes_.lengthened(size + spare_bytes));
+    return longer;
+  }
+
   std::uint64_t size() const { return bytes_.size() < spare_bytes ? 0 : bytes_.size() - spare_bytes; }
   std::uint64_t bits() const { return bytes_.bytes() * 8; }
 

@@ -79,6 +79,16 @@ class packed_array {
     return make_of_width(size, width);
   }
 
+  // A copy with zeros behind it.  Requires: size >= size().
+  result<packed_array> lengthened(std::uint64_t size) const {
+    TAMIS_TRY(const std::uint64_t words, words_for_packed(size, width()));
+    packed_array longer;
+    TAMIS_TRY(longer.words_, words_.lengthened(words));
+    longer.size_ = size;
+    longer.width_ = width_;
+    return longer;
+  }
+
   std::uint64_t size() const { return size_; }
   std::uint64_t bits() const { return words_.bytes() * 8; }  // of memory
 

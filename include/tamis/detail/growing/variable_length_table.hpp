@@ -106,14 +106,7 @@ class variable_length_table {
 
   // The same entries with more slots behind the last cell, for runs there that are too long.
   status widen() {
-    TAMIS_TRY(variable_length_table wider, make(cells(), 2 * spare() + rank_select<>::block_slots, longest()));
-    std::uint64_t end = 0;
-    table_.for_each_run([&](std::uint64_t cell, slot_range run) {
-      std::uint64_t to = wider.table_.append(cell, run.size(), end)->first;  // always fits: it did with fewer slots
-      for (std::uint64_t slot = run.first; slot < run.last; ++slot) wider.table_.set_value(to++, table_.value(slot));
-    });
-    wider.voids_ = voids_;
-    *this = std::move(wider);
+    TAMIS_TRY(table_, table_.widened(2 * spare() + rank_select<>::block_slots));
     return {};
   }
 

@@ -53,6 +53,16 @@ class block_headers {
     return made;
   }
 
+  // A copy with empty blocks behind it.  Requires: blocks >= size().
+  result<block_headers> lengthened(std::uint64_t blocks) const {
+    const auto bytes = checked_multiply(blocks, bytes_each());
+    if (!bytes) return failure{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
+    block_headers longer;
+    longer.bytes_each_ = bytes_each_;
+    TAMIS_TRY(longer.bytes_, bytes_.lengthened(*bytes));
+    return longer;
+  }
+
   TAMIS_INLINE bool has_high_bits() const { return high_bit_in_header && bytes_each_ == high_bit_header_bytes; }
   TAMIS_INLINE unsigned bytes_each() const { return high_bit_in_header ? bytes_each_ : least_bytes; }
   // No division by what the compiler does not know.

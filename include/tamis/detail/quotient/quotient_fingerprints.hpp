@@ -31,10 +31,10 @@ inline result<quotient_shape> quotient_shape_of(const filter_info& info, const f
                     : quotient_shape_for_bits(params.capacity, *params.bits_per_key, metadata, r, load);
 }
 
-// Are two tables made of the same slots, so that they can be merged?
+// Have two tables the same fingerprints, so that they can be merged?
 template <class Table>
 status same_shape(const Table& a, const Table& b, const filter_info& info) {
-  if (a.quotients() == b.quotients() && a.width() == b.width() && a.slots() == b.slots()) return {};
+  if (a.quotients() == b.quotients() && a.width() == b.width()) return {};
   const auto shape = [](const Table& t) {
     return std::to_string(t.quotients()) + " quotients, " + std::to_string(t.width()) + "-bit remainders";
   };

@@ -2,8 +2,8 @@
 
 // The engine of the quotient family: a table of runs (detail/quotient/run_search.hpp draws them) whose slots have columns. The
 // table knows nothing about what its slots mean. It offers the run of a quotient and opens or closes one slot of it; all
-// columns move along. There is no wrap-around: behind the last quotient's own slot lie spare slots, and a run that does not fit
-// is refused. Readers may share a table; a writer must be alone.
+// columns move along. There is no wrap-around: behind the last quotient's own slot lie spare slots. What does not fit is
+// refused; whoever wants it to fit takes a wider copy (table/end_room.hpp). Readers may share a table; a writer must be alone.
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +16,7 @@
 
 #include "tamis/detail/quotient/block_moves.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
+#include "tamis/table/end_room.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -55,6 +56,21 @@ class rank_select : public block_moves<Layout> {
     TAMIS_CHECK(made.reset(quotients, spare, with_high_bits));
     TAMIS_CHECK(made.reset_columns(width));
     return made;
+  }
+
+  // The same table with at least `spare` slots behind the last quotient's own.  Requires: no fewer than now.
+  result<rank_select> widened(std::uint64_t spare) const {
+    const auto needed = checked_add(quotients_, spare);
+    if (!needed) return failure{"a table of 2^64 slots or more cannot be addressed"};
+    rank_select wider;
+    TAMIS_TRY(wider.headers_, headers_.lengthened(divide_up(*needed, block_slots)));
+    TAMIS_TRY(wider.values_, values_.lengthened(wider.slots()));
+    if constexpr (Layout.labels) {
+      TAMIS_TRY(wider.labels_, labels_.lengthened(wider.slots()));
+    }
+    wider.quotients_ = quotients_;
+    wider.used_ = used_;
+    return wider;
   }
 
   // Does a slot of the quotient's run hold this value?
@@ -258,12 +274,13 @@ class rank_select : public block_moves<Layout> {
     }
     return made;
   }
-  // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape; no codes.
+  // All slots of both tables, in one pass through each. An error if they do not fit.
+  // Requires: as many quotients, as wide values; no codes.
   static result<rank_select> merged(const rank_select& a, const rank_select& b) requires(!Layout.coded) {
-    TAMIS_TRY(rank_select made, make(a.quotients_, a.slots() - a.quotients_, a.width()));
+    TAMIS_TRY(rank_select made, make(a.quotients_, std::max(a.slots(), b.slots()) - a.quotients_, a.width()));
     std::uint64_t end = 0;
     const bool fits = for_each_run_of_both(a, b, [&](std::uint64_t quotient, slot_range x, slot_range y) {
-      const auto run = made.append(quotient, x.size() + y.size(), end);
+      const auto run = append_with_room(made, quotient, x.size() + y.size(), end);
       if (!run) return false;
       made.copy_run(a, x, run->first);
       made.copy_run(b, y, run->first + x.size());

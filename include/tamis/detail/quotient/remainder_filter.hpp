@@ -159,7 +159,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
   }
   TAMIS_NOINLINE insert_result insert_wide(fingerprint f) { return insert_alone<0>(f); }
   TAMIS_NOINLINE insert_result insert_slowly(std::uint64_t quotient, std::uint64_t remainder) {
-    const auto gap = table_.find_gap(quotient);
+    const auto gap = find_or_make_gap(table_, quotient);
     if (!gap) return insert_result::full;
     table_.open(quotient, *gap);
     table_.set_value(gap->at, remainder);

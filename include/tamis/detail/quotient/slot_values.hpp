@@ -36,6 +36,20 @@ class slot_values {
     return made;
   }
 
+  // A copy with zeros behind it.  Requires: size >= size().
+  result<slot_values> lengthened(std::uint64_t size) const {
+    slot_values longer;
+    if (width_ >= 8) {
+      TAMIS_TRY(longer.low_, low_.lengthened(size));
+    }
+    if (width_ != 8) {
+      TAMIS_TRY(longer.rest_, rest_.lengthened(size));
+    }
+    longer.size_ = size;
+    longer.width_ = width_;
+    return longer;
+  }
+
   std::uint64_t size() const { return size_; }
   unsigned width() const { return width_; }
   std::uint64_t bits() const { return low_.bits() + rest_.bits(); }

@@ -16,6 +16,7 @@
 #include "tamis/detail/quotient/run_cursor.hpp"
 #include "tamis/detail/quotient/slot_values.hpp"
 #include "tamis/detail/quotient/three_bit_runs.hpp"
+#include "tamis/table/end_room.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -31,6 +32,16 @@ class three_bit : public three_bit_runs {
       TAMIS_TRY(made.values_, slot_values::make(made.slots(), width));
     }
     return made;
+  }
+
+  // The same table with at least `spare` slots behind the last quotient's own.  Requires: no fewer than now.
+  result<three_bit> widened(std::uint64_t spare) const {
+    three_bit wider;
+    TAMIS_CHECK(wider.take_widened(*this, spare));
+    if (has_values()) {
+      TAMIS_TRY(wider.values_, values_.lengthened(wider.slots()));
+    }
+    return wider;
   }
 
   unsigned width() const { return has_values() ? values_.width() : 0; }
@@ -95,12 +106,13 @@ class three_bit : public three_bit_runs {
     return append_run(quotient, size, end);
   }
 
-  // All slots of both tables, in one pass through each. An error if they do not fit.  Requires: same shape.
+  // All slots of both tables, in one pass through each. An error if they do not fit.
+  // Requires: as many quotients, as wide values.
   static result<three_bit> merged(const three_bit& a, const three_bit& b) {
-    TAMIS_TRY(three_bit made, make(a.quotients_, a.slots() - a.quotients_, a.width()));
+    TAMIS_TRY(three_bit made, make(a.quotients_, std::max(a.slots(), b.slots()) - a.quotients_, a.width()));
     std::uint64_t end = 0;
     const bool fits = for_each_run_of_both(a, b, [&](std::uint64_t quotient, slot_range x, slot_range y) {
-      const auto run = made.append(quotient, x.size() + y.size(), end);
+      const auto run = append_with_room(made, quotient, x.size() + y.size(), end);
       if (!run) return false;
       std::uint64_t to = run->first;
       for (; !x.empty(); ++x.first) made.set_value(to++, a.value(x.first));

@@ -129,6 +129,16 @@ class three_bit_runs {
     return {};
   }
 
+  // The runs of another table, with at least `spare` slots behind the last quotient's own.  Requires: no fewer than there.
+  status take_widened(const three_bit_runs& from, std::uint64_t spare) {
+    const auto needed = checked_add(from.quotients_, spare);
+    if (!needed) return failure{"a table of 2^64 slots or more cannot be addressed"};
+    TAMIS_TRY(words_, from.words_.lengthened(columns * (divide_up(*needed, block_slots) + 1)));
+    quotients_ = from.quotients_;
+    used_ = from.used_;
+    return {};
+  }
+
   // The last slot of the quotient's run comes into being; what goes up by one is shifted afterwards.
   void open_run(std::uint64_t quotient, const gap& g) {
     assert(g.at == g.run.last && g.at <= g.free);

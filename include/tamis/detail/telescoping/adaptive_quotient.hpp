@@ -191,7 +191,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     table_.prefetch_update(bits.place());  // header and slots: wait for both at once
     if (insert_in_block(bits)) return insert_result::inserted;
     const auto gap = table_.find_gap(bits.place());
-    if (!gap) return insert_result::full;
+    if (!gap) return insert_with_room(d, stored);
     change c;
     if constexpr (coded) {
       if (!all_codes_zero(gap->at, gap->free)) {
@@ -209,6 +209,22 @@ class adaptive_quotient : merging_slots<Scheme> {
     if constexpr (!coded) table_.set_label(gap->at, 0);
     ++keys_;
     return insert_result::inserted;
+  }
+  // The same with more slots behind the last quotient (table/end_room.hpp). Where it fails all the same, the table keeps its
+  // size.
+  TAMIS_NOINLINE insert_result insert_with_room(digest d, const remote_ref* stored) {
+    auto other = with_end_room(table_, 1);
+    if (!other) return insert_result::full;
+    std::swap(table_, *other);
+    insert_result answer = insert_result::full;
+    try {
+      answer = insert_with(d, stored);
+    } catch (...) {  // no memory, or a remote that could not be read
+      std::swap(table_, *other);
+      throw;
+    }
+    if (answer == insert_result::full) std::swap(table_, *other);
+    return answer;
   }
   // The common case: no symbols that would have to be coded anew.
   bool insert_in_block(const hash_suffix& bits) {

@@ -36,9 +36,11 @@ class merging_slots : protected adapting_slots<Scheme> {
     merging_slots both;
     both.scheme_ = scheme_;
     both.resets_ = resets_ + other.resets_;
-    TAMIS_TRY(both.table_, base::table::make(table_.quotients(), table_.slots() - table_.quotients(), table_.width()));
-    table_list<symbol> symbols(both.table_.slots());
+    const std::uint64_t slots = std::max(table_.slots(), other.table_.slots());
+    TAMIS_TRY(both.table_, base::table::make(table_.quotients(), slots - table_.quotients(), table_.width()));
+    table_list<symbol> symbols;
     if (!both.copy_slots(*this, other, symbols)) return failure{"the two filters together do not fit into one of their size"};
+    symbols.resize(both.table_.slots());
     TAMIS_CHECK(both.write_symbols(symbols, stored));
     *this = std::move(both);
     return {};
@@ -50,8 +52,9 @@ class merging_slots : protected adapting_slots<Scheme> {
     symbol_reader symbol_in_b(b);
     std::uint64_t end = 0;
     return for_each_run_of_both(a.table_, b.table_, [&](std::uint64_t quotient, slot_range x, slot_range y) {
-      const auto run = table_.append(quotient, x.size() + y.size(), end);
+      const auto run = append_with_room(table_, quotient, x.size() + y.size(), end);
       if (!run) return false;
+      symbols.resize(table_.slots());
       std::uint64_t to = run->first;
       const auto copy = [&](const merging_slots& from, slot_range slots, symbol_reader& symbol_in) {
         for (std::uint64_t slot = slots.first; slot < slots.last; ++slot, ++to) {
