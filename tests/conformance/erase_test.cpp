@@ -59,6 +59,37 @@ TEST_P(erasing, takes_one_copy) {
   EXPECT_FALSE(f.may_contain(twice));
 }
 
+// Inserting is physical, whatever the filter said before: as often as a key went in, it has to be erased.
+TEST_P(erasing, every_copy_that_went_in) {
+  any_filter f = make(200);
+  const digest d = keys(1)[0];
+  for (const bool in_a_batch : {false, true}) {
+    std::vector<digest> copies(100, d);
+    const std::size_t in = in_a_batch ? f.insert_many(copies) : insert_all(f, copies).size();
+    ASSERT_GE(in, 2u);
+    EXPECT_EQ(f.keys(), in);
+    for (std::size_t left = in; left > 0; --left) {
+      ASSERT_TRUE(f.may_contain(d)) << left << " of " << in;
+      ASSERT_EQ(f.erase(d), erase_result::erased);
+    }
+    EXPECT_EQ(f.keys(), 0u);
+  }
+}
+
+// The same for keys that only seemed to be in.
+TEST_P(erasing, keys_that_seemed_to_be_in_stay) {
+  any_filter f = make(2000, 0.1);
+  const std::vector<digest> first = insert_all(f, keys(900));
+  std::vector<digest> seemed = strangers(3000);
+  std::erase_if(seemed, [&f](digest d) { return !f.may_contain(d); });
+  ASSERT_GT(seemed.size(), 20u);
+  const std::vector<digest> second = insert_all(f, seemed);
+  EXPECT_EQ(f.keys(), first.size() + second.size());
+  for (const digest d : first) ASSERT_EQ(f.erase(d), erase_result::erased);
+  EXPECT_TRUE(may_contain_all(f, second));
+  EXPECT_EQ(f.keys(), second.size());
+}
+
 TEST_P(erasing, absent_key_changes_nothing) {
   any_filter f = make_full(500);
   const byte_vector before = f.save_bytes();
