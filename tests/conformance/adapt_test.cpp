@@ -145,6 +145,44 @@ TEST_P(adapting, is_saved) {
   EXPECT_TRUE(may_contain_all(f_, truth_));
 }
 
+// A key that the filter already says yes to is a key of its own: what adapting changes for another one must not lose it.
+TEST_P(adapting, keys_that_seemed_to_be_in_are_in) {
+  std::vector<digest> seemed = strangers(3000);
+  std::erase_if(seemed, [this](digest d) { return !f_.may_contain(d); });
+  ASSERT_GT(seemed.size(), 20u);
+  const std::uint64_t before = f_.keys();
+  insert_both(seemed);
+  EXPECT_EQ(f_.keys(), before + truth_.size() - 1800);
+  adapt_all(strangers(5000, 3000));
+  EXPECT_TRUE(may_contain_all(f_, truth_));
+}
+
+// Very many keys that share their place, and a false positive among them: what that may cost is bounded.
+TEST_P(adapting, crowd_is_not_read_whole) {
+  constexpr std::size_t many = 5000;
+  constexpr std::uint64_t most_digests = 2200;  // a run's, twice, and a question for the digest itself
+  for (const bool is_one_key : {true, false}) {
+    for (const std::uint64_t high : {std::uint64_t{0}, top_bit, all_ones}) {
+      SCOPED_TRACE(::testing::Message() << (is_one_key ? "one key at " : "one word, ") << std::hex << high);
+      f_ = make(many + many / 4);
+      const std::vector<digest> in = insert_all(f_, crowd(high, many, is_one_key));
+      const multiset_remote truth(in);
+      for (std::uint64_t low = 8; low < 16; ++low) {
+        const byte_vector before = f_.save_bytes();
+        const counting_remote remote(truth);
+        const adapt_result answer = f_.adapt({high, low}, remote_ref(remote));
+        ASSERT_NE(answer, adapt_result::is_member);
+        ASSERT_LE(remote.digests(), most_digests);
+        if (answer != adapt_result::fixed) ASSERT_TRUE(unchanged(f_, before));
+      }
+      const counting_remote remote(truth);
+      ASSERT_EQ(f_.adapt(in.front(), remote_ref(remote)), adapt_result::is_member);
+      ASSERT_LE(remote.digests(), most_digests);
+      ASSERT_TRUE(may_contain_all(f_, in));
+    }
+  }
+}
+
 TEST_P(adapting, copies_of_a_key) {
   insert_both(keys(100));
   insert_both(keys(100));

@@ -12,6 +12,7 @@
 #include "tamis/memory_remote.hpp"
 #include "tests/filters/adaptive_kinds.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/remote.hpp"
 
 namespace {
 
@@ -214,33 +215,19 @@ TYPED_TEST(adaptive_quotients, a_remote_that_does_not_fit_changes_nothing) {
   EXPECT_EQ(filter, before);
 }
 
-// A remote that counts what is read from it.
-struct counting_remote {
-  const memory_remote& stored;
-  mutable std::uint64_t digests = 0;
-
-  template <class Visit>
-  void for_each_in(digest_range range, Visit&& visit) const {
-    stored.for_each_in(range, [&](digest d) {
-      ++digests;
-      return wants_more_after(visit, d);
-    });
-  }
-};
-
 // Many keys of one quotient: with one digest, with one first word, or with nothing in common behind the quotient.
-enum class crowd { one_digest, one_word, one_quotient };
-digest of_crowd(crowd which, random_source& random) {
+enum class likeness { one_digest, one_word, one_quotient };
+digest of_crowd(likeness which, random_source& random) {
   constexpr std::uint64_t high = 0x8000'1234'5678'9abc;
-  if (which == crowd::one_digest) return {high, 7};
-  if (which == crowd::one_word) return {high, random()};
+  if (which == likeness::one_digest) return {high, 7};
+  if (which == likeness::one_word) return {high, random()};
   return {high ^ random() >> 24, random()};  // 40 random bits: the quotient has fewer than 24
 }
 
 // However many keys share a quotient, and whatever they look like: what an adapt does is counted, and bounded.
 TYPED_TEST(adaptive_quotients, the_cost_of_adapting_is_bounded) {
   for (const std::uint64_t keys : {10u, 1000u, 1024u, 1025u, 8000u}) {
-    for (const crowd which : {crowd::one_digest, crowd::one_word, crowd::one_quotient}) {
+    for (const likeness which : {likeness::one_digest, likeness::one_word, likeness::one_quotient}) {
       SCOPED_TRACE(testing::Message() << keys << " keys, " << static_cast<int>(which));
       random_source random(11);
       auto filter = TestFixture::make(20000, 8);
@@ -251,25 +238,25 @@ TYPED_TEST(adaptive_quotients, the_cost_of_adapting_is_bounded) {
         ASSERT_EQ(filter.insert(d), insert_result::inserted);
       }
       for (int asked = 0; asked < 40; ++asked) {
-        const digest y = of_crowd(which == crowd::one_digest ? crowd::one_word : which, random);
+        const digest y = of_crowd(which == likeness::one_digest ? likeness::one_word : which, random);
         const auto before = filter;
-        const counting_remote remote{stored};
+        const counting_remote remote(stored);
         adapt_work work;
         const adapt_result answer = filter.adapt(y, remote, work);
-        ASSERT_LE(remote.digests, adapt_work::most_slots + 2);
-        ASSERT_LE(work.digests, remote.digests);
+        ASSERT_LE(remote.digests(), adapt_work::most_slots + 2);
+        ASSERT_LE(work.digests, remote.digests());
         ASSERT_LE(work.comparisons, adapt_work::most_comparisons + 1);
         ASSERT_LE(work.slots, 3 * adapt_work::most_slots);
         if (keys > adapt_work::most_slots) {
           ASSERT_EQ(answer, before.may_contain(y) ? adapt_result::unfixable : adapt_result::not_positive);
         }
-        if (which == crowd::one_digest) ASSERT_LE(work.comparisons, keys);  // paired once, each with its neighbour
+        if (which == likeness::one_digest) ASSERT_LE(work.comparisons, keys);  // paired once, each with its neighbour
         if (answer != adapt_result::fixed) ASSERT_EQ(filter, before);
         ASSERT_EQ(filter.may_contain(y), answer == adapt_result::unfixable);
       }
       stored.for_each_in(all_digests, [&](digest d) { EXPECT_TRUE(filter.may_contain(d)); });
-      const digest in = of_crowd(crowd::one_digest, random);
-      if (which == crowd::one_digest) ASSERT_EQ(filter.adapt(in, stored), adapt_result::is_member);
+      const digest in = of_crowd(likeness::one_digest, random);
+      if (which == likeness::one_digest) ASSERT_EQ(filter.adapt(in, stored), adapt_result::is_member);
     }
   }
 }
@@ -279,18 +266,18 @@ TYPED_TEST(adaptive_quotients, a_crowded_remote_is_read_in_part) {
   random_source random(12);
   auto filter = TestFixture::make(20000, 8);
   memory_remote stored;
-  const digest in = of_crowd(crowd::one_word, random);
+  const digest in = of_crowd(likeness::one_word, random);
   ASSERT_EQ(filter.insert(in), insert_result::inserted);
-  for (int i = 0; i < 5000; ++i) stored.insert(of_crowd(crowd::one_quotient, random));
-  const counting_remote remote{stored};
-  const digest y = of_crowd(crowd::one_word, random);
+  for (int i = 0; i < 5000; ++i) stored.insert(of_crowd(likeness::one_quotient, random));
+  const counting_remote remote(stored);
+  const digest y = of_crowd(likeness::one_word, random);
   const auto before = filter;
   EXPECT_EQ(filter.adapt(y, remote), adapt_result::unfixable);
   EXPECT_EQ(filter, before);
-  EXPECT_LE(remote.digests, 4u);
+  EXPECT_LE(remote.digests(), 4u);
   stored.insert(y);
   EXPECT_EQ(filter.adapt(y, remote), adapt_result::is_member);
-  EXPECT_LE(remote.digests, 8u);
+  EXPECT_LE(remote.digests(), 8u);
 }
 
 // Where the symbols of the first block stand in a payload.

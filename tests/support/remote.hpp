@@ -34,4 +34,25 @@ class multiset_remote {
   std::multiset<digest> stored_;
 };
 
+// The same, counting what is read from it.
+template <class Remote>
+class counting_remote {
+ public:
+  explicit counting_remote(const Remote& behind) : behind_(behind) {}
+
+  std::uint64_t digests() const { return digests_; }
+
+  template <class Visit>
+  void for_each_in(digest_range range, Visit&& visit) const {
+    behind_.for_each_in(range, [&](digest d) {
+      ++digests_;
+      return wants_more_after(visit, d);
+    });
+  }
+
+ private:
+  const Remote& behind_;
+  mutable std::uint64_t digests_ = 0;
+};
+
 }  // namespace tamis::test

@@ -56,9 +56,7 @@ class toy_everything {
   }
   adapt_result adapt(digest d, const remote_ref& stored) {
     if (!may_contain(d)) return adapt_result::not_positive;
-    bool member = false;
-    stored.for_each_in({d, d}, [&member](digest) { member = true; });
-    if (member) return adapt_result::is_member;
+    if (holds(stored, d)) return adapt_result::is_member;
     denied_.insert(d);
     return adapt_result::fixed;
   }
