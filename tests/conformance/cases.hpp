@@ -73,6 +73,9 @@ class conformance : public ::testing::TestWithParam<conformance_case> {
   any_filter tiny_with_list() const;
 };
 
+// TAMIS_SOAK=N in the environment asks for N times as many random sequences and forged files.
+int times_as_many();
+
 // How many of these the filter says yes to.
 std::uint64_t count_positives(const any_filter& f, std::span<const digest> digests);
 // Inserts in order; the answer is what went in.

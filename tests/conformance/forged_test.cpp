@@ -3,7 +3,6 @@
 // after. TAMIS_SOAK=N in the environment makes N times as many files, of other seeds.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "tamis/detail/base/random.hpp"
@@ -136,11 +135,6 @@ class forged : public conformance {
  protected:
   static constexpr int files = 40;      // of every victim
   static constexpr int most_steps = 8;  // from the victim's file
-
-  static int times_as_many() {
-    const char* given = std::getenv("TAMIS_SOAK");
-    return given == nullptr ? 1 : std::max(1, std::atoi(given));
-  }
 
   // Small, and as full as it gets.
   victim crowded() const {

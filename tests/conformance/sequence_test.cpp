@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -204,11 +203,6 @@ rc::Gen<std::vector<operation>> operations(double length) {
                                   return operation{static_cast<step>(drawn.first), static_cast<std::uint8_t>(drawn.second)};
                                 });
   return rc::gen::scale(length, rc::gen::container<std::vector<operation>>(one));
-}
-
-int times_as_many() {
-  const char* given = std::getenv("TAMIS_SOAK");
-  return given == nullptr ? 1 : std::max(1, std::atoi(given));
 }
 
 TAMIS_CONFORMANCE(sequences, all_variants());
