@@ -35,8 +35,9 @@ std::optional<Table> with_end_room(const Table& table, std::uint64_t more) {
 template <class Table>
 bool make_end_room(Table& table, std::uint64_t more) {
   auto wider = with_end_room(table, more);
-  if (wider) table = *std::move(wider);
-  return wider.has_value();
+  if (!wider) return false;
+  table = *std::move(wider);
+  return true;
 }
 
 // table.find_gap(quotient), with more room if need be. None if the table is full or there is no memory.
