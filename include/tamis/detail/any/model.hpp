@@ -95,15 +95,15 @@ class model final : public any_model {
     return unable<status>(failure{std::string(F::info.id) + " cannot expand", error_code::unsupported});
   }
   status merge(const any_model& other) override {
-    const memory_scope from(memory_);
     if constexpr (mergeable<F>) {
+      const memory_scope from(memory_);
       return with_same(other, [this](const F& f) { return filter_.merge(f); });
     }
     return failure{std::string(F::info.id) + " filters cannot be merged", error_code::unsupported};
   }
   status merge(const any_model& other, [[maybe_unused]] const remote_ref& stored) override {
-    const memory_scope from(memory_);
     if constexpr (mergeable_with_remote<F>) {
+      const memory_scope from(memory_);
       return with_same(other, [&](const F& f) { return filter_.merge(f, stored); });
     }
     return merge(other);
