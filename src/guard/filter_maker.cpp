@@ -37,7 +37,9 @@ filter_maker::filter_maker(const guard_options& options, std::uint32_t stripes)
       id_(options.filter),
       params_(options.params),
       hash_(options.hash),
-      capacity_(share_of(options.params.capacity, stripes)) {}
+      capacity_(share_of(options.params.capacity, stripes)) {
+  if (params_.memory == nullptr) params_.memory = &current_memory();
+}
 
 result<any_filter> filter_maker::make(std::uint64_t capacity) const {
   filter_params params = params_;

@@ -26,6 +26,8 @@ class filter_maker {
                              const std::function<bool()>& go_on) const;
 
   const registry& known() const { return known_; }
+  // Of all filters, whichever thread makes them.
+  memory_resource& memory() const { return *params_.memory; }
 
  private:
   const registry& known_;

@@ -73,7 +73,7 @@ status guarded_store::parts::recover() {
   can_erase_ = entry->can.erase;
   can_expand_ = entry->can.expand;
   can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
-  TAMIS_TRY([[maybe_unused]] const any_filter possible, maker_.make(maker_.capacity()));  // bad parameters are the caller's
+  TAMIS_CHECK(maker_.make(maker_.capacity()));  // bad parameters are the caller's
   if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
     std::error_code ignored;  // a snapshot will say what is wrong
     std::filesystem::create_directories(directory, ignored);
@@ -89,8 +89,11 @@ status guarded_store::parts::recover() {
   begin_anew();
   recovered_.way = recovery_way::rebuilt;
   state_ = filter_state::rebuilding;
-  rebuilder_ = std::jthread([this](const std::stop_token& stop) { rebuild_all(stop); });
-  if (!options_.background_rebuild) wait_until_ready();
+  if (options_.background_rebuild) {
+    rebuilder_ = std::jthread([this](const std::stop_token& stop) { rebuild_all(stop); });
+  } else {
+    rebuild_all({});
+  }
   return {};
 }
 
@@ -210,7 +213,7 @@ result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapsh
   if (content.segments.size() != map_.count())
     return failure{"the snapshot has another number of stripes", error_code::damaged};
   for (const segment& part : content.segments) {
-    const load_options how{.hash = options_.hash, .known = &maker_.known()};
+    const load_options how{.hash = options_.hash, .known = &maker_.known(), .memory = &maker_.memory()};
     TAMIS_TRY(any_filter filter, load_bytes(std::as_bytes(std::span(part.filter)), how));
     filters.push_back(std::move(filter));
   }

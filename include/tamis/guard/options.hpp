@@ -31,7 +31,9 @@ enum class protocol_step : std::uint32_t {
 
 struct guard_options {
   std::string filter = "bloom1";
-  filter_params params = {.capacity = 1'000'000, .fpr = 0.01};  // of the whole store; divided among the stripes
+  // Of the whole store; the capacity is divided among the stripes. All filters, also those that are loaded or rebuilt, take
+  // their tables from params.memory; nullptr: from the memory that is in force when the store is opened.
+  filter_params params = {.capacity = 1'000'000, .fpr = 0.01};
   hasher hash = {};
   const registry* known = nullptr;  // filters by id; nullptr: those that tamis comes with
 
@@ -46,7 +48,9 @@ struct guard_options {
 
   bool rejuvenate = true;  // after a true positive, a filter that can is told the key's bits again; a busy stripe is left alone
 
-  bool background_rebuild = true;               // false: open returns only when the filter is there
+  // Where no snapshot can be used: true: a thread scans the store and fills the filters, and until it is done they answer
+  // "maybe"; false: no thread is ever started, and open does it before it returns.
+  bool background_rebuild = true;
   std::uint32_t remembered_mistakes = 1 << 16;  // slots for telling repeated false positives from first-time ones; 8 bytes each
 
   std::uint32_t skipped_steps = 0;  // for tests: protocol_step values, added up
