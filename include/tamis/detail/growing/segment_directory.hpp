@@ -181,6 +181,7 @@ class segment_directory {
         self.owned_.push_back(make_table_ptr(stored_access::blank<prefix_segment>()));
         archive(*self.owned_.back());
       }
+      self.owned_.shrink_to_fit();
       if (archive.ok() && !self.place_all()) archive.fail("the segments do not cover the streams of all keys exactly");
     }
   }

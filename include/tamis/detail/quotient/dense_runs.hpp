@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/quotient/spaced_table.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -73,7 +73,7 @@ class dense_runs {
   // Calls visit(quotient, values) for every run, in order.
   template <class Visit>
   void for_each_run(Visit visit) const {
-    std::vector<std::uint64_t> values(size_ + word_bits);
+    table_list<std::uint64_t> values(size_ + word_bits);
     for (std::uint64_t first = 0; first < size_; first += word_bits) read_values(first, values.data() + first);
     std::uint64_t at = 0;
     for (std::uint64_t block = 0; block < occupied_.size(); ++block) {
@@ -89,7 +89,7 @@ class dense_runs {
   // A table of these runs. An error if they do not fit, or if there is no memory for it.
   result<spaced_table> laid_out(std::uint64_t spare, spacing s) const {
     TAMIS_TRY(spaced_table made, spaced_table::make(quotients_, spare, s, width_));
-    std::vector<std::uint64_t> used(made.blocks());
+    table_list<std::uint64_t> used(made.blocks());
     if (!place(made, s, used)) return failure{"the runs do not fit into the table"};
     fill(made, used);
     made.used_ = size_;
@@ -143,11 +143,11 @@ class dense_runs {
   static std::uint64_t used_by_nobody(const record_header& header, spacing s) {
     return header.offset < s.slots() ? free_slots(header, s) : 0;
   }
-  static void or_bits(std::vector<std::uint64_t>& words, std::uint64_t at, std::uint64_t bits) {
+  static void or_bits(table_list<std::uint64_t>& words, std::uint64_t at, std::uint64_t bits) {
     words[at / word_bits] |= bits << (at % word_bits);
     if (at % word_bits != 0) words[at / word_bits + 1] |= bits >> (word_bits - at % word_bits);
   }
-  static std::uint64_t bits_at(const std::vector<std::uint64_t>& words, std::uint64_t at) {
+  static std::uint64_t bits_at(const table_list<std::uint64_t>& words, std::uint64_t at) {
     const std::uint64_t low = words[at / word_bits] >> (at % word_bits);
     return at % word_bits == 0 ? low : low | words[at / word_bits + 1] << (word_bits - at % word_bits);
   }
@@ -181,7 +181,7 @@ class dense_runs {
 #endif
 
   // Occupied bits, offsets and where slots are in use. False if a run ends behind the table.
-  bool place(spaced_table& made, spacing s, std::vector<std::uint64_t>& used) const {
+  bool place(spaced_table& made, spacing s, table_list<std::uint64_t>& used) const {
     const unsigned slots = s.slots();
     std::uint64_t at = 0;   // slots of the runs so far
     std::uint64_t end = 0;  // where they end, from the block's first slot on
@@ -211,7 +211,7 @@ class dense_runs {
     }
   }
   // Slots [first, first + size), counted from the block on.
-  static bool mark(std::vector<std::uint64_t>& used, std::uint64_t block, unsigned slots, std::uint64_t first,
+  static bool mark(table_list<std::uint64_t>& used, std::uint64_t block, unsigned slots, std::uint64_t first,
                    std::uint64_t size) {
     for (; first >= slots; first -= slots) ++block;
     for (; size != 0; ++block, first = 0) {
@@ -223,7 +223,7 @@ class dense_runs {
     return true;
   }
 
-  void fill(spaced_table& made, const std::vector<std::uint64_t>& used) const {
+  void fill(spaced_table& made, const table_list<std::uint64_t>& used) const {
     std::uint64_t at = 0;
     for (std::uint64_t block = 0; block < made.blocks(); ++block) {
       if (used[block] == 0) continue;
@@ -249,9 +249,9 @@ class dense_runs {
   std::uint64_t quotients_;
   unsigned width_;
   std::uint64_t size_ = 0;
-  std::vector<std::uint64_t> occupied_;
-  std::vector<std::vector<std::uint64_t>> columns_;
-  std::vector<std::uint8_t> bytes_;
+  table_list<std::uint64_t> occupied_;
+  table_list<table_list<std::uint64_t>> columns_;
+  table_list<std::uint8_t> bytes_;
   std::array<std::uint64_t, word_bits> waiting_{};  // values of slots that append() has not written yet
 };
 
