@@ -158,7 +158,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     std::uint64_t have = at.last - at.first;
     assert(slots.size() <= have + 1);
     if (have < slots.size()) {
-      auto gap = find_or_make_gap(table_, f.quotient);
+      auto gap = detail::find_or_make_gap(table_, f.quotient);
       if (!gap) return false;
       if (run.empty()) at.first = gap->at;
       gap->at = at.first;
@@ -190,7 +190,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
       keys_ += all[i].count;
       ++fingerprints_;
     }
-    const auto run = append_with_room(table_, quotient, slots.size(), end);
+    const auto run = detail::append_with_room(table_, quotient, slots.size(), end);
     if (!run) return false;
     for (std::size_t i = 0; i < slots.size(); ++i) table_.set_value(run->first + i, slots[i]);
     return true;

@@ -109,7 +109,7 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
       }
       for (unsigned i = 0; i < 2; ++i) {
         if (halves[i].empty()) continue;
-        const auto to = append_with_room(made, 2 * quotient + i, halves[i].size(), end);
+        const auto to = detail::append_with_room(made, 2 * quotient + i, halves[i].size(), end);
         fits = fits && to;
         for (std::size_t j = 0; to && j < halves[i].size(); ++j) made.set_value(to->first + j, halves[i][j]);
       }

@@ -3,7 +3,8 @@
 // The engine of the quotient family: a table of runs (detail/quotient/run_search.hpp draws them) whose slots have columns. The
 // table knows nothing about what its slots mean. It offers the run of a quotient and opens or closes one slot of it; all
 // columns move along. There is no wrap-around: behind the last quotient's own slot lie spare slots. What does not fit is
-// refused; whoever wants it to fit takes a wider copy (table/end_room.hpp). Readers may share a table; a writer must be alone.
+// refused; whoever wants it to fit takes a wider copy (detail/quotient/end_room.hpp). Readers may share a table; a writer must
+// be alone.
 
 #include <algorithm>
 #include <bit>
@@ -15,8 +16,8 @@
 #include <utility>
 
 #include "tamis/detail/quotient/block_moves.hpp"
+#include "tamis/detail/quotient/end_room.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
-#include "tamis/table/end_room.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 

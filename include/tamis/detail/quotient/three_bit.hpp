@@ -13,10 +13,10 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/quotient/end_room.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
 #include "tamis/detail/quotient/slot_values.hpp"
 #include "tamis/detail/quotient/three_bit_runs.hpp"
-#include "tamis/table/end_room.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 

@@ -210,8 +210,8 @@ class adaptive_quotient : merging_slots<Scheme> {
     ++keys_;
     return insert_result::inserted;
   }
-  // The same with more slots behind the last quotient (table/end_room.hpp). Where it fails all the same, the table keeps its
-  // size.
+  // The same with more slots behind the last quotient (detail/quotient/end_room.hpp). Where it fails all the same, the table
+  // keeps its size.
   TAMIS_NOINLINE insert_result insert_with_room(digest d, const remote_ref* stored) {
     auto other = with_end_room(table_, 1);
     if (!other) return insert_result::full;

@@ -19,7 +19,7 @@
 
 #include "tamis/detail/quotient/run_search.hpp"
 
-namespace tamis::inline TAMIS_LEVEL {
+namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The same table with room for `more` slots in use, of whatever quotients. None if it is full or there is no memory.
 template <class Table>
@@ -50,11 +50,10 @@ auto find_or_make_gap(Table& table, std::uint64_t quotient) {
 
 // The same for table.append(quotient, size, end).
 template <class Table>
-std::optional<detail::slot_range> append_with_room(Table& table, std::uint64_t quotient, std::uint64_t size,
-                                                   std::uint64_t& end) {
+std::optional<slot_range> append_with_room(Table& table, std::uint64_t quotient, std::uint64_t size, std::uint64_t& end) {
   auto run = table.append(quotient, size, end);
   if (!run && make_end_room(table, size)) run = table.append(quotient, size, end);
   return run;
 }
 
-}  // namespace tamis::inline TAMIS_LEVEL
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -1,4 +1,4 @@
-#include "tamis/table/end_room.hpp"
+#include "tamis/detail/quotient/end_room.hpp"
 
 #include <gtest/gtest.h>
 
