@@ -88,7 +88,11 @@ class evergreen_fixed {
   // Takes out the longest match.
   erase_result erase(digest d) {
     const position p = position_of(d);
-    return table_.erase(p.quotient, p.stream) ? erase_result::erased : erase_result::absent;
+    const bool erased = width() == 7   ? table_.erase<7>(p.quotient, p.stream)
+                        : width() == 8 ? table_.erase<8>(p.quotient, p.stream)
+                        : width() == 9 ? table_.erase<9>(p.quotient, p.stream)
+                                       : table_.erase(p.quotient, p.stream);
+    return erased ? erase_result::erased : erase_result::absent;
   }
 
   // Pairs the entries that share the digest's quotient and remainder with the keys of the remote there, and lengthens those

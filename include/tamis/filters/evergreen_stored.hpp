@@ -84,7 +84,12 @@ class evergreen_stored {
   erase_result erase(digest d) {
     const detail::uint128 stream = tree_.places().stream_of(d).stream;
     detail::uniform_segment& s = tree_[locate(d).segment];
-    if (!s.table().erase(s.quotient_of(stream), s.behind_place(stream))) return erase_result::absent;
+    const std::uint64_t quotient = s.quotient_of(stream);
+    const detail::uint128 behind = s.behind_place(stream);
+    const bool erased = width() == 7   ? s.table().erase<7>(quotient, behind)
+                        : width() == 8 ? s.table().erase<8>(quotient, behind)
+                                       : s.table().erase(quotient, behind);
+    if (!erased) return erase_result::absent;
     --keys_;
     try {
       s.step_down();

@@ -62,11 +62,10 @@ class paired_table {
     const auto i = static_cast<unsigned>(quotient % block_quotients);
     const run_in_block run = find_in_block(table_.memory().header(block), table_.spaced(), i);
     if (run.leaves()) [[unlikely]]
-      return table_.contains<Width>(quotient, x) && matches_in_run(quotient, stream());
+      return table_.contains_far<Width>(quotient, x) && (is_plain_far<Width>(quotient) || matches_in_run(quotient, stream()));
     if (table_.matches<Width>(block, run.slots, x) == 0) return false;
-    const auto first = static_cast<unsigned>(std::countr_zero(run.slots));
     if ((run.slots & (run.slots - 1)) == 0) return true;
-    if (table_.value<Width>({block, first}) <= table_.value<Width>({block, first + 1})) [[likely]]
+    if (!table_.descends<Width>({block, static_cast<unsigned>(std::countr_zero(run.slots))})) [[likely]]
       return true;
     return matches_in_run(quotient, stream());
   }
@@ -92,15 +91,16 @@ class paired_table {
 
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
   // False if there is none.
+  template <unsigned Width = 0>
   bool erase(std::uint64_t quotient, uint128 stream) {
     slot_run run = table_.find(quotient);
     if (run.size == 0) return false;
-    if (run.size > 1 && table_.descends(run.first)) return erase_in_mixed(quotient, stream);
-    const auto at = table_.find_value(run, code().x_of(stream));
+    if (run.size > 1 && table_.descends<Width>(run.first)) return erase_in_mixed(quotient, stream);
+    const auto at = table_.find_value<Width>(run, code().x_of(stream));
     if (!at) return false;
-    table_.close(quotient, run, *at);
+    table_.close<Width>(quotient, run, *at);
     --entries_;
-    order_plain(run, 0);  // what has closed up may descend
+    if (run.size > 1 && table_.descends<Width>(run.first)) order_plain(run, 0);  // what has closed up may descend
     return true;
   }
 
@@ -219,6 +219,11 @@ class paired_table {
         std::count_if(entries.begin(), entries.end(), [](const run_entry& e) { return e.level != 0; }));
   }
 
+  template <unsigned Width>
+  TAMIS_NOINLINE bool is_plain_far(std::uint64_t quotient) const {
+    const slot_run run = table_.find_far(quotient);
+    return run.size == 1 || !table_.descends<Width>(run.first);
+  }
   TAMIS_NOINLINE bool matches_in_run(std::uint64_t quotient, uint128 stream) const {
     const slot_run run = table_.find(quotient);
     const pair_code c = code();

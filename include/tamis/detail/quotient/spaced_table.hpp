@@ -92,6 +92,22 @@ class spaced_table {
     return run.leaves() && contains_far<Width>(quotient, value);
   }
 
+  // The same for any run, wherever it begins.  Requires: there is one.
+  template <unsigned Width>
+  TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
+    const block_slot first = begin_of(quotient);
+    std::uint64_t block = first.block;
+    std::uint64_t from = ~std::uint64_t{0} << first.i;
+    while (true) {
+      const std::uint64_t ends = memory_.runends(memory_.record(block)) & from;
+      const std::uint64_t up_to_end = ends ^ (ends - 1);  // all, if it goes on in the next block
+      if (matches<Width>(block, from & up_to_end & spaced().all_slots(), value) != 0) return true;
+      if (ends != 0) return false;
+      ++block;
+      from = ~std::uint64_t{0};
+    }
+  }
+
   // The run of a quotient; without slots, and where it would begin, if there is none.
   TAMIS_INLINE slot_run find(std::uint64_t quotient) const {
     const std::uint64_t block = quotient / block_quotients;
@@ -217,6 +233,17 @@ class spaced_table {
   // Do the first two slots of a run descend?  Requires: there are two.
   template <unsigned Width = 0>
   TAMIS_INLINE bool descends(block_slot first) const {
+#if TAMIS_HAS_AVX2
+    if (Width != 0 && Width < 8 && first.i + 1 < slots_per_block()) {
+      // Two bits of every column at once.
+      const std::uint8_t* const record = memory_.record(first.block);
+      std::uint64_t both = 0;
+      memory_.layout().for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+        both |= (block_memory::load(record + memory_.column_byte(k)) >> (first.i + memory_.column_shift(k)) & 3) << (2 * k);
+      });
+      return pext(both, 0x5555555555555555u) > pext(both, 0xaaaaaaaaaaaaaaaau);
+    }
+#endif
     return value<Width>(first) > value<Width>(next(first));
   }
 
@@ -229,10 +256,11 @@ class spaced_table {
     return true;
   }
   // The first slot of a run that holds the value.
+  template <unsigned Width = 0>
   std::optional<block_slot> find_value(const slot_run& run, std::uint64_t value) const {
     std::optional<block_slot> found;
     for_each_part(run, [&](std::uint64_t block, std::uint64_t slots) {
-      const std::uint64_t equal = matches(block, slots, value);
+      const std::uint64_t equal = matches<Width>(block, slots, value);
       if (equal != 0) found = block_slot{block, static_cast<unsigned>(std::countr_zero(equal))};
       return equal == 0;
     });
@@ -350,22 +378,6 @@ class spaced_table {
       left -= here;
     }
   }
-  // Of a run that leaves its block, from where it begins on.
-  template <unsigned Width>
-  TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
-    const block_slot first = begin_of(quotient);
-    std::uint64_t block = first.block;
-    std::uint64_t from = ~std::uint64_t{0} << first.i;
-    while (true) {
-      const std::uint64_t ends = memory_.runends(memory_.record(block)) & from;
-      const std::uint64_t up_to_end = ends ^ (ends - 1);  // all, if it goes on in the next block
-      if (matches<Width>(block, from & up_to_end & spaced().all_slots(), value) != 0) return true;
-      if (ends != 0) return false;
-      ++block;
-      from = ~std::uint64_t{0};
-    }
-  }
-
   // insert() where nothing but slots of the quotient's own block moves.
   template <unsigned Width, bool Ordered>
   TAMIS_INLINE bool insert_in_block(std::uint64_t quotient, std::uint64_t value) {
