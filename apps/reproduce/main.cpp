@@ -56,8 +56,9 @@ void list(reproduce_flags& given) {
                                        static_cast<unsigned>(std::min<std::size_t>(line_columns(), 100)), 2);
     out.print("{}{}\n", bold(e.name), source.substr(e.name.size()));
     out.print("  {}\n", wrapped(e.claim, columns, 2));
-    out.print("  {}\n", dim(fmt::format("quick: about {}; paper: about {}", duration(estimate(e, lab::scale::quick)),
-                                        duration(estimate(e, lab::scale::paper)))));
+    const std::string times = fmt::format("quick: about {}; paper: about {}", duration(estimate(e, lab::scale::quick)),
+                                          duration(estimate(e, lab::scale::paper)));
+    out.print("  {}\n", dim(wrapped(times, columns, 2)));
   }
   write_json(given.json, all);
   out.flush();
