@@ -32,9 +32,8 @@ result<any_filter> any_filter::create(std::string_view id, const filter_params& 
 }
 
 result<any_filter> any_filter::create(const registry& known, std::string_view id, const filter_params& params, hasher hash) {
-  TAMIS_TRY(const registry_entry* entry, known.find(id));
   try {
-    TAMIS_TRY(std::unique_ptr<any_model> model, make_model(*entry, params));
+    TAMIS_TRY(std::unique_ptr<any_model> model, make_model(known, id, params));
     return any_filter(std::move(model), hash);
   } catch (const memory_refused& refused) {
     return failure{refused.what(), error_code::no_memory};
@@ -54,6 +53,8 @@ bool any_model::may_contain(digest d) const {
 erase_result any_model::erase(digest d) {
   return erase_many(std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
 }
+
+std::string any_filter::kind() const { return kind_of(*model_); }
 
 std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
 
@@ -78,7 +79,7 @@ status any_filter::merge(const any_filter& other, const remote_ref& stored) {
 }
 
 status any_filter::save(byte_sink& sink) const {
-  const frame_header header{saved_kind(*model_), info().version, hash_.identity()};
+  const frame_header header{kind(), info().version, hash_.identity()};
   return write_frame(sink, header, [this](writer& out) { model_->save(out); });
 }
 

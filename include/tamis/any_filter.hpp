@@ -63,7 +63,8 @@ class any_model {
 
 class any_filter {
  public:
-  // By id, from `known` or from the registry that tamis comes with.
+  // By id, from `known` or from the registry that tamis comes with; "ID+mistakes" is one with a list of known mistakes, of a
+  // 64th of its capacity if the option `mistakes` does not say otherwise.
   static result<any_filter> create(std::string_view id, const filter_params& params, hasher hash = {});
   static result<any_filter> create(const registry& known, std::string_view id, const filter_params& params, hasher hash = {});
 
@@ -78,6 +79,7 @@ class any_filter {
   ~any_filter() = default;
 
   const filter_info& info() const { return model_->info(); }
+  std::string kind() const;  // the id, with "+mistakes" behind it if there is a list
   capabilities can() const { return model_->can(); }
   const hasher& hash() const { return hash_; }
 

@@ -168,10 +168,10 @@ failure unreadable(const std::string& text) {
 }
 
 // The entries that the option asks for; it is taken out of the parameters.
-result<std::uint64_t> take_entries(filter_params& params) {
+result<std::uint64_t> take_entries(filter_params& params, std::uint64_t fallback) {
   const auto is_ours = [](const auto& option) { return option.first == shared_options[0].name; };
   const auto at = std::find_if(params.options.begin(), params.options.end(), is_ours);
-  if (at == params.options.end()) return std::uint64_t{0};
+  if (at == params.options.end()) return fallback;
   const std::string text = at->second;
   params.options.erase(at);
   if (std::any_of(params.options.begin(), params.options.end(), is_ours)) return failure{"option 'mistakes': given twice"};
@@ -208,25 +208,33 @@ status pay_for_list(filter_params& params, std::uint64_t entries) {
 
 }  // namespace
 
-result<std::unique_ptr<any_model>> make_model(const registry_entry& entry, const filter_params& params) {
-  filter_params own = params;
-  TAMIS_TRY(const std::uint64_t entries, take_entries(own));
-  if (entries == 0) return entry.create(own);
-  TAMIS_CHECK(pay_for_list(own, entries));
-  TAMIS_TRY(std::unique_ptr<any_model> filter, entry.create(own));
-  TAMIS_TRY(mistake_list mistakes, mistake_list::make(entries));
-  return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
+filter_kind parse_kind(std::string_view text) {
+  if (!text.ends_with(suffix)) return {text};
+  text.remove_suffix(suffix.size());
+  return {text, true};
 }
 
-std::string saved_kind(const any_model& model) {
+std::string kind_of(const any_model& model) {
   std::string kind(model.info().id);
   return &model.plain() == &model ? kind : kind.append(suffix);
 }
 
+result<std::unique_ptr<any_model>> make_model(const registry& known, std::string_view kind, const filter_params& params) {
+  const auto [id, has_list] = parse_kind(kind);
+  TAMIS_TRY(const registry_entry* entry, known.find(id));
+  filter_params own = params;
+  const std::uint64_t share =
+      std::min(std::max<std::uint64_t>(1, params.capacity / keys_per_mistake), mistake_list::most_entries);
+  TAMIS_TRY(const std::uint64_t entries, take_entries(own, has_list ? share : 0));
+  if (entries == 0) return entry->create(own);
+  TAMIS_CHECK(pay_for_list(own, entries));
+  TAMIS_TRY(std::unique_ptr<any_model> filter, entry->create(own));
+  TAMIS_TRY(mistake_list mistakes, mistake_list::make(entries));
+  return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
+}
+
 result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in) {
-  std::string_view id = header.kind;
-  const bool has_list = id.ends_with(suffix);
-  if (has_list) id.remove_suffix(suffix.size());
+  const auto [id, has_list] = parse_kind(header.kind);
   TAMIS_TRY(const registry_entry* entry, known.find(id));
   if (header.kind_version != entry->info->version) {
     return failure{"it holds version " + std::to_string(header.kind_version) + " of " + std::string(id) +

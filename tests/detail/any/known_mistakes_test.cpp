@@ -140,6 +140,21 @@ TEST(known_mistakes, option_is_a_number_of_entries_or_bits_per_key) {
   EXPECT_EQ(entries("0.5b", 1 << 20), std::to_string(mistake_list::entries_for(1 << 19)));
 }
 
+TEST(known_mistakes, can_be_asked_for_by_name) {
+  const auto made = [](option_list options) {
+    return create({.capacity = 6400, .fpr = 0.1, .options = options}, "coarse+mistakes").value();
+  };
+  EXPECT_EQ(setting(made({}), "mistakes"), "100");
+  EXPECT_EQ(made({}).kind(), "coarse+mistakes");
+  EXPECT_EQ(made({{"mistakes", "7"}}).kind(), "coarse+mistakes");
+  EXPECT_EQ(setting(made({{"mistakes", "7"}}), "mistakes"), "7");
+  EXPECT_EQ(made({{"mistakes", "0"}}).kind(), "coarse");
+  EXPECT_EQ(create({.capacity = 9, .fpr = 0.1}, "coarse").value().kind(), "coarse");
+  EXPECT_EQ(setting(create({.capacity = 9, .fpr = 0.1}, "coarse+mistakes").value(), "mistakes"), "1");
+  EXPECT_TRUE(refused(create({.capacity = 9, .fpr = 0.1}, "corse+mistakes"), "'corse'"));
+  EXPECT_TRUE(refused(create({.capacity = 9, .fpr = 0.1}, "+mistakes"), "''"));
+}
+
 TEST(known_mistakes, bad_values_are_named) {
   for (const char* value : {"", "b", "0b", "-1", "-1b", "1.5", " 1", "1 ", "garbage", "nanb", "infb", "1e2b", "5000b", "1bb",
                             "4294967297", "99999999999999999999999"}) {

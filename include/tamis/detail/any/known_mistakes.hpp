@@ -7,7 +7,8 @@
 //   adapt    the filter's own fix, if it has one; what it cannot fix is listed, unless the remote has it
 //   insert   takes the key off the list
 //
-// A saved filter with a list is of the kind "ID+mistakes": the filter's payload, and the list's behind it.
+// "ID+mistakes" is the kind of a filter with a list: what a saved one says it is, its payload being the filter's and the list's
+// behind it, and what one may ask for by name.
 
 #include <memory>
 
@@ -16,13 +17,21 @@
 
 namespace tamis::detail {
 
-// Makes a filter, with a list if the options ask for one. Bits per key pay for the list too; with a rate it comes on top.
-result<std::unique_ptr<any_model>> make_model(const registry_entry& entry, const filter_params& params);
+inline constexpr std::uint64_t keys_per_mistake = 64;  // of a list whose size nobody has said
 
-// What a saved filter says it is.
-std::string saved_kind(const any_model& model);
+struct filter_kind {
+  std::string_view id;
+  bool has_list = false;
+};
+filter_kind parse_kind(std::string_view text);
 
-// Reads what `model.save` wrote into a frame of `saved_kind`.
+// Makes a filter, with a list if the kind or the options ask for one. Bits per key pay for the list too; with a rate it comes
+// on top.
+result<std::unique_ptr<any_model>> make_model(const registry& known, std::string_view kind, const filter_params& params);
+
+std::string kind_of(const any_model& model);
+
+// Reads what `model.save` wrote into a frame of its kind.
 result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in);
 
 }  // namespace tamis::detail
