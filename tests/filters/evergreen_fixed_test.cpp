@@ -132,7 +132,7 @@ TEST(evergreen_fixed, a_soft_budget_gives_more_slots_to_fixes) {
   for (double bits = 9; bits < 12.5; bits += 0.25) {  // many spacings
     random_source random(10);
     evergreen_fixed hard = of_bits(3000, bits, {{"budget", "hard"}});
-    evergreen_fixed soft = of_bits(3000, bits);
+    evergreen_fixed soft = of_bits(3000, bits, {{"budget", "soft"}});
     const std::uint64_t asked = soft.bits().fast;
     memory_remote stored;
     std::vector<digest> keys;

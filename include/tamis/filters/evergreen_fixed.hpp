@@ -32,7 +32,7 @@ class evergreen_fixed {
 
   static constexpr option_info options[] = {
       {"remainder", "4 to 56", "from the rate or the bits", "bits stored per key"},
-      {"budget", "hard or soft", "soft", "when fixes fill the table: get an eighth more slots, or fix no more"},
+      {"budget", "hard or soft", "hard", "when fixes fill the table: fix no more, or get an eighth more slots"},
   };
   static constexpr filter_info info{
       .id = "evergreen-fixed",
@@ -46,7 +46,7 @@ class evergreen_fixed {
     constexpr std::string_view budgets[] = {"hard", "soft"};
     TAMIS_TRY(const std::uint64_t width,
               number_option(params, "remainder", 0, detail::pair_code::least_width, detail::longest_remainder));
-    TAMIS_TRY(const std::string asked, choice_option(params, "budget", "soft", budgets));
+    TAMIS_TRY(const std::string asked, choice_option(params, "budget", "hard", budgets));
     // S has steps: a little more load than 0.95 often buys the next one. A soft budget leaves room for one more.
     const detail::table_range range{.least_width = detail::pair_code::least_width,
                                     .most_slots = asked == "soft" ? detail::spacing::most - 8 : detail::spacing::most,
@@ -267,7 +267,7 @@ class evergreen_fixed {
   }
 
   std::uint64_t capacity_ = 0;
-  budget budget_ = budget::soft;
+  budget budget_ = budget::hard;
   detail::paired_table table_;
   std::uint64_t missing_ = 0;
 };
