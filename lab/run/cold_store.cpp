@@ -60,6 +60,7 @@ guard_options options_of(const settings& given, const std::string& filter) {
   guard_options options;
   options.filter = filter;
   options.params = {.capacity = given.keys, .fpr = fpr};
+  options.hash = hasher();    // what lookups without a filter use, too
   options.snapshots = false;  // several filters take turns in front of one store
   options.background_rebuild = false;
   return options;

@@ -32,11 +32,11 @@ std::uint32_t default_stripes(std::uint64_t capacity) {
   return static_cast<std::uint32_t>(std::bit_floor(most));
 }
 
-filter_maker::filter_maker(const guard_options& options, std::uint32_t stripes)
+filter_maker::filter_maker(const guard_options& options, const hasher& hash, std::uint32_t stripes)
     : known_(options.known != nullptr ? *options.known : registry::builtin()),
       id_(options.filter),
       params_(options.params),
-      hash_(options.hash),
+      hash_(hash),
       capacity_(share_of(options.params.capacity, stripes)) {
   if (params_.memory == nullptr) params_.memory = &current_memory();
 }

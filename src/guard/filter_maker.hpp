@@ -11,7 +11,7 @@ namespace tamis {
 
 class filter_maker {
  public:
-  filter_maker(const guard_options& options, std::uint32_t stripes);
+  filter_maker(const guard_options& options, const hasher& hash, std::uint32_t stripes);
 
   std::uint64_t capacity() const { return capacity_; }
   result<any_filter> make(std::uint64_t capacity) const;

@@ -21,7 +21,7 @@ status guarded_store::parts::usable() const {
 // Finds digests and stripes, sorts by stripe, and keeps the last change of every key.
 void guarded_store::parts::locate(std::vector<change>& changes) const {
   for (change& c : changes) {
-    c.hash = options_.hash(c.key);
+    c.hash = settings_.hash(c.key);
     c.stripe = map_.index(c.hash);
   }
   if (changes.size() < 2) return;

@@ -13,13 +13,13 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-guarded_store::parts::parts(store_claim behind, const guard_options& options, const store_config& config)
+guarded_store::parts::parts(store_claim behind, const guard_options& options, const store_settings& settings)
     : behind_(std::move(behind)),
       options_(options),
-      identity_(config.identity),
-      map_(static_cast<unsigned>(std::countr_zero(config.stripes))),
-      maker_(options, config.stripes),
-      stripes_(std::make_unique<stripe[]>(config.stripes)),
+      settings_(settings),
+      map_(static_cast<unsigned>(std::countr_zero(settings.config.stripes))),
+      maker_(options, settings.hash, settings.config.stripes),
+      stripes_(std::make_unique<stripe[]>(settings.config.stripes)),
       repeats_(options.remembered_mistakes) {}
 
 guarded_store::parts::~parts() = default;

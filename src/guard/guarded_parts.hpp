@@ -25,9 +25,19 @@ status or_no_memory(Attempt attempt) {
   }
 }
 
+// What is settled when a store is made: its configuration, and the hash of its keys.
+struct store_settings {
+  store_config config;
+  hasher hash;
+  bool is_new = false;  // not in the store yet
+};
+// The settings of a store, or those of a new one. Refuses a store that was filled through another hash than the given one, and
+// a secret that has to be given and is not.
+result<store_settings> find_settings(const store& behind, const guard_options& options);
+
 class guarded_store::parts {
  public:
-  parts(store_claim behind, const guard_options& options, const store_config& config);
+  parts(store_claim behind, const guard_options& options, const store_settings& settings);
   ~parts();
   parts(const parts&) = delete;
   parts& operator=(const parts&) = delete;
@@ -57,6 +67,7 @@ class guarded_store::parts {
   status snapshot();
   status close();
 
+  const hasher& hash() const { return settings_.hash; }
   guard_stats stats() const;
   const recovery_report& recovered() const { return recovered_; }
   memory_bits bits() const;
@@ -119,6 +130,7 @@ class guarded_store::parts {
   void trim(const manifest_row& oldest);
 
   // Recovery.
+  status keep_settings();
   status read_manifest();
   result<bool> is_untouched() const;
   std::uint64_t named_record(std::uint32_t index) const;
@@ -133,7 +145,7 @@ class guarded_store::parts {
 
   store_claim behind_;  // first: it outlives everything that uses the store
   guard_options options_;
-  store_identity identity_;
+  store_settings settings_;
   stripe_map map_;
   filter_maker maker_;
   std::unique_ptr<stripe[]> stripes_;
@@ -160,8 +172,5 @@ class guarded_store::parts {
   std::atomic<filter_state> state_ = filter_state::ready;
   std::jthread rebuilder_;  // last: it ends before anything it uses
 };
-
-// The row `config` of the store, made if the store is new; refuses a store that was filled through another hash.
-result<store_config> configure(store& behind, const guard_options& options);
 
 }  // namespace tamis

@@ -13,7 +13,7 @@ constexpr std::uint64_t few_scanned = 16;  // so many may be looked at in vain e
 }  // namespace
 
 result<std::optional<std::string>> guarded_store::parts::get(std::string_view key) {
-  const digest hash = options_.hash(key);
+  const digest hash = settings_.hash(key);
   const stripe& where = home(hash);
   query asked{hash, where.inserts.load(), where.erases.load()};
   asked.answered = where.ask(map_.local(hash));
@@ -31,7 +31,7 @@ result<std::optional<std::string>> guarded_store::parts::get(std::string_view ke
 std::vector<guarded_store::parts::query> guarded_store::parts::sift(std::span<const byte_view> keys) const {
   std::vector<std::vector<query>> of_stripe(map_.count());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const digest hash = options_.hash(keys[i].text());
+    const digest hash = settings_.hash(keys[i].text());
     of_stripe[map_.index(hash)].push_back({hash, home(hash).inserts.load(), home(hash).erases.load(), i});
   }
   std::vector<query> left;
@@ -73,7 +73,7 @@ std::vector<result<std::optional<std::string>>> guarded_store::parts::multi_get(
 }
 
 bool guarded_store::parts::may_contain(std::string_view key) const {
-  const digest hash = options_.hash(key);
+  const digest hash = settings_.hash(key);
   return home(hash).ask(map_.local(hash)) != stripe::answer::no;
 }
 

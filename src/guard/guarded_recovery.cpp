@@ -3,50 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
-#include <random>
 
 #include "guarded_parts.hpp"
 #include "tamis/registry.hpp"
 
 namespace tamis {
-namespace {
-
-store_identity draw_identity() {
-  std::random_device device;
-  const auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
-  return {word(), word()};
-}
-
-result<store_config> create_config(store& behind, const guard_options& options) {
-  bool empty = true;
-  TAMIS_CHECK(behind.scan(all_digests, scan_size::few, [&](digest) { return empty = false; }));
-  if (!empty) {
-    return failure{behind.name() + ": holds entries, but not the settings they need: it was not made by tamis, or is damaged",
-                   error_code::damaged};
-  }
-  const std::uint32_t stripes = options.stripes != 0 ? options.stripes : default_stripes(options.params.capacity);
-  const store_config config{store_config::newest_version, draw_identity(), stripes, options.hash.identity()};
-  if (const status valid = config.validate(); !valid) return detail::prefixed("stripes: ", valid);
-  write_set set;
-  set.rows.push_back({std::string(config_row), row_text(config)});
-  TAMIS_CHECK(behind.write(set, true));
-  return config;
-}
-
-// Digests are the order of the entries, so another hash would find nothing: not a case for a rebuild.
-status check_hash(const store& behind, const store_config& config, const hasher& hash) {
-  const hash_identity mine = hash.identity();
-  if (config.hash == mine) return {};
-  if (config.hash.family != mine.family) {
-    return failure{behind.name() + ": was filled through the " + std::string(to_string(config.hash.family)) +
-                       " hash, not the " + std::string(to_string(mine.family)) + " one",
-                   error_code::wrong_hash};
-  }
-  return failure{behind.name() + ": was filled through a hash with another seed", error_code::wrong_hash};
-}
-
-}  // namespace
-
 std::string_view to_string(recovery_way way) {
   switch (way) {
     case recovery_way::created: return "created";
@@ -57,16 +18,6 @@ std::string_view to_string(recovery_way way) {
   return "unknown";
 }
 
-result<store_config> configure(store& behind, const guard_options& options) {
-  TAMIS_TRY(const auto rows, behind.rows(config_row));
-  if (rows.empty()) return create_config(behind, options);
-  auto config = parse_row<store_config>(rows.front().second);
-  if (!config) return detail::prefixed(behind.name() + ": ", config);
-  const status same = check_hash(behind, *config, options.hash);
-  if (!same && !skipped(options.skipped_steps, protocol_step::hash_check)) return detail::prefixed("", same);
-  return config;
-}
-
 status guarded_store::parts::recover() {
   TAMIS_TRY(const registry_entry* entry, maker_.known().find(options_.filter));
   can_adapt_ = entry->can.adapt;
@@ -74,6 +25,7 @@ status guarded_store::parts::recover() {
   can_expand_ = entry->can.expand;
   can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
   TAMIS_CHECK(maker_.make(maker_.capacity()));  // bad parameters are the caller's
+  TAMIS_CHECK(keep_settings());
   if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
     std::error_code ignored;  // a snapshot will say what is wrong
     std::filesystem::create_directories(directory, ignored);
@@ -95,6 +47,14 @@ status guarded_store::parts::recover() {
     rebuild_all({});
   }
   return {};
+}
+
+// Durable before anything that depends on it: without its secret a store would be lost.
+status guarded_store::parts::keep_settings() {
+  if (!settings_.is_new) return {};
+  write_set set;
+  set.rows.push_back({std::string(config_row), row_text(settings_.config)});
+  return behind_->write(set, true);
 }
 
 status guarded_store::parts::take_numbers() {
@@ -188,8 +148,8 @@ bool guarded_store::parts::restore_any() {
 
 // Nothing of this store changes unless all of it succeeds.
 status guarded_store::parts::restore(const manifest_row& row) {
-  TAMIS_TRY(const snapshot_content content,
-            read_snapshot(behind_->snapshot_directory(), row, identity_, options_.hash, options_.skipped_steps));
+  TAMIS_TRY(const snapshot_content content, read_snapshot(behind_->snapshot_directory(), row, settings_.config.identity,
+                                                          settings_.hash, options_.skipped_steps));
   if (content.description != describe_filter(options_)) {
     return failure{"the snapshot holds another filter: " + content.description, error_code::mismatch};
   }
@@ -213,7 +173,7 @@ result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapsh
   if (content.segments.size() != map_.count())
     return failure{"the snapshot has another number of stripes", error_code::damaged};
   for (const segment& part : content.segments) {
-    const load_options how{.hash = options_.hash, .known = &maker_.known(), .memory = &maker_.memory()};
+    const load_options how{.hash = settings_.hash, .known = &maker_.known(), .memory = &maker_.memory()};
     TAMIS_TRY(any_filter filter, load_bytes(std::as_bytes(std::span(part.filter)), how));
     filters.push_back(std::move(filter));
   }

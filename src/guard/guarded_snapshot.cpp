@@ -68,7 +68,7 @@ status guarded_store::parts::take_snapshot() {
       TAMIS_CHECK(publish(early));
     }
     TAMIS_TRY(const manifest_row row,
-              write_snapshot(behind_->snapshot_directory(), content, options_.hash, options_.skipped_steps));
+              write_snapshot(behind_->snapshot_directory(), content, settings_.hash, options_.skipped_steps));
     TAMIS_CHECK(publish(row));
     records_ -= records;
     next_attempt_ = 0;
@@ -82,7 +82,7 @@ status guarded_store::parts::take_snapshot() {
 
 // Each stripe by itself, under its lock, with the number of its last record.
 result<snapshot_content> guarded_store::parts::capture() {
-  snapshot_content content{identity_, generation_ + 1, describe_filter(options_), {}};
+  snapshot_content content{settings_.config.identity, generation_ + 1, describe_filter(options_), {}};
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
     const std::lock_guard lock(stripes_[i].writing);
     if (!stripes_[i].filter) return failure{behind_->name() + ": a stripe has no filter yet", error_code::in_use};

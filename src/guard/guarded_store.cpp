@@ -32,8 +32,8 @@ result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const g
   if (!behind) return failure{"guarded_store: there is no store to guard, only a null pointer"};
   TAMIS_CHECK(check_options(options));
   TAMIS_TRY(store_claim claim, store_claim::take(std::move(behind)));
-  TAMIS_TRY(const store_config config, configure(*claim, options));
-  auto made = std::make_unique<parts>(std::move(claim), options, config);
+  TAMIS_TRY(const store_settings settings, find_settings(*claim, options));
+  auto made = std::make_unique<parts>(std::move(claim), options, settings);
   TAMIS_CHECK(made->recover());
   return guarded_store(std::move(made));
 }
@@ -105,6 +105,11 @@ status guarded_store::close() {
   status closed_well = parts_->close();
   parts_.reset();
   return closed_well;
+}
+
+const hasher& guarded_store::hash() const {
+  static const hasher of_none;
+  return parts_ ? parts_->hash() : of_none;
 }
 
 guard_stats guarded_store::stats() const { return parts_ ? parts_->stats() : guard_stats(); }

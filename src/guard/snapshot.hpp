@@ -18,16 +18,19 @@ using store_identity = std::array<std::uint64_t, 2>;  // drawn at random when th
 
 // The row `config`: written once, when the store is made.
 struct store_config {
-  static constexpr std::uint32_t newest_version = 1;
+  static constexpr std::uint32_t with_secret = 2;  // version 1 does not keep the secret of a keyed hash
+  static constexpr std::uint32_t newest_version = with_secret;
 
-  std::uint32_t version = newest_version;
+  std::uint32_t version = 1;
   store_identity identity{};
   std::uint32_t stripes = 1;
   hash_identity hash;
+  std::array<std::uint64_t, 2> secret{};
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.version, self.identity[0], self.identity[1], self.stripes, self.hash.family, self.hash.seed, self.hash.check);
+    if (self.version >= with_secret) archive(self.secret[0], self.secret[1]);
   }
   status validate() const;
 };

@@ -1,4 +1,4 @@
-// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED: opens the store and does the steps of the workload, saying on
+// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED SECRET: opens the store and does the steps of the workload, saying on
 // descriptor 3 what it is about to do and what is done:
 //
 //   W way     opened           I i   about to do step i      A i   step i is done
@@ -78,12 +78,12 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
       say(guarded->snapshot() ? "S" : "s");
     } else if (const status done = change(*guarded, steps[i]); !done) {
       say("F " + std::to_string(i) + " " + done.message());
-      check_cover(*guarded, *behind, options.hash);
+      check_cover(*guarded, *behind, guarded->hash());
       return 1;
     }
     say("A " + std::to_string(i));
   }
-  check_cover(*guarded, *behind, options.hash);
+  check_cover(*guarded, *behind, guarded->hash());
   if (const auto count = reinterpret_cast<long (*)()>(::dlsym(RTLD_DEFAULT, "crash_operations"))) {
     say("N " + std::to_string(count()));
   }
@@ -96,5 +96,6 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
 int main(int /*count*/, char** given) {
   return tamis::crash::work(
       given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
-      {given[4], given[5][0] == '1', given[6][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[7], nullptr, 10))});
+      {given[4], given[5][0] == '1', given[6][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[7], nullptr, 10)),
+       std::strtoull(given[8], nullptr, 10)});
 }

@@ -78,6 +78,29 @@ TEST_F(crash, power_cut_among_bulk_loads) { expect_loads_covered({.how = "kill",
 TEST_F(crash, input_output_error_among_bulk_loads) { expect_loads_covered({.how = "eio"}, 15); }
 TEST_F(crash, full_disk_among_bulk_loads) { expect_loads_covered({.how = "enospc"}, 15); }
 
+// A store that is being made draws the secret of its hash. Whatever was acknowledged was put through the secret that is kept.
+TEST_F(crash, a_store_that_is_being_made) {
+  const settings drawing{.hash_secret = 0};
+  site undisturbed(place / "undisturbed", drawing);
+  const long last = undisturbed.run(1, 8).operations;
+  ASSERT_EQ(undisturbed.verify(), "");
+  ASSERT_GT(last, 20);
+  for (const disturbance& how : {disturbance{.how = "kill"}, disturbance{.how = "kill", .current = power::strict},
+                                 disturbance{.how = "torn", .current = power::ragged}, disturbance{.how = "eio"}}) {
+    disturbance at = how;
+    for (at.oplog_operation = 1; at.oplog_operation <= last; at.oplog_operation += 3) {
+      site victim(place / "victim", drawing);
+      files::remove_all(victim.root());
+      files::create_directories(victim.root());
+      victim.run(1, 8, at);
+      EXPECT_EQ(victim.verify(), "") << at.how << " at operation " << at.oplog_operation << " of " << last;
+      // And it can be used from then on.
+      victim.run(2, 8);
+      EXPECT_EQ(victim.verify(), "") << "after " << at.how << " at operation " << at.oplog_operation << " of " << last;
+    }
+  }
+}
+
 TEST_F(crash, many_lives_of_one_store) {
   site lived = aged({.loads = true});
   random_source random(5);

@@ -122,9 +122,10 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
-  const pid_t child = start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.filter,
-                             settings_.sync ? "1" : "0", settings_.loads ? "1" : "0", std::to_string(settings_.skipped_steps)},
-                            std::move(environment), ends[1]);
+  const pid_t child =
+      start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.filter, settings_.sync ? "1" : "0",
+             settings_.loads ? "1" : "0", std::to_string(settings_.skipped_steps), std::to_string(settings_.hash_secret)},
+            std::move(environment), ends[1]);
   ::close(ends[1]);
   const child_report report = understand(listen(ends[0], child, how.microseconds));
   ::close(ends[0]);
@@ -184,7 +185,7 @@ std::string site::verify(std::optional<recovery_way> expected) {
 
   std::uint64_t uncovered = 0;
   std::string problem = compare([&](const std::string& key) -> std::optional<std::string> {
-    auto direct = behind->get({options.hash(std::string_view(key)), key}).value();
+    auto direct = behind->get({guarded->hash()(std::string_view(key)), key}).value();
     uncovered += (direct && !guarded->may_contain(key)) || guarded->get(key).value() != direct;
     return direct;
   });

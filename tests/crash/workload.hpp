@@ -78,14 +78,14 @@ struct settings {
   bool sync = false;
   bool loads = false;
   std::uint32_t skipped_steps = 0;
-  std::uint64_t hash_secret = 1;
+  std::uint64_t hash_secret = 1;  // 0: one that the store draws and keeps
 };
 
 inline guard_options guard_options_of(const settings& given, const registry& known) {
   guard_options options;
   options.filter = given.filter;
   options.params = {.capacity = 1200, .fpr = 0.02};
-  options.hash = hasher::keyed({given.hash_secret, 7});
+  if (given.hash_secret != 0) options.hash = hasher::keyed({given.hash_secret, 7});
   options.known = &known;
   options.stripes = 4;
   options.sync = given.sync;

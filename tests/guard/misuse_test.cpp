@@ -32,6 +32,7 @@ void expect_closed(guarded_store& tested) {
   EXPECT_TRUE(tested.may_contain("a"));
   EXPECT_EQ(tested.expected_fpr(), 1.0);
   EXPECT_EQ(tested.stats().queries, 0u);
+  EXPECT_EQ(tested.hash().identity(), hasher().identity());
   EXPECT_NE(tested.recovered().reason.find(words), std::string::npos);
   EXPECT_EQ(tested.bits().fast, 0u);
   EXPECT_EQ(tested.stripes(), 0u);

@@ -40,6 +40,7 @@ inline capabilities can(const std::string& id) { return (*registry_with_toys().f
 inline guard_options options_of(const std::string& id, std::uint64_t capacity = 4000) {
   guard_options options;
   options.filter = id;
+  options.hash = hasher();  // the same at every run
   options.params = {.capacity = capacity, .fpr = 0.01};
   options.known = &registry_with_toys();
   options.stripes = 4;

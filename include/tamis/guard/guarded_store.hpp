@@ -76,6 +76,7 @@ class guarded_store {
   // Takes a last snapshot, if there is anything new, and lets go of the store.
   status close();
 
+  const hasher& hash() const;  // of the keys
   guard_stats stats() const;
   const recovery_report& recovered() const;
   memory_bits bits() const;

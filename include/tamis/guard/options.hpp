@@ -3,6 +3,7 @@
 // What a guarded_store is told when it is opened, and what it tells.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,10 @@ struct guard_options {
   // Of the whole store; the capacity is divided among the stripes. All filters, also those that are loaded or rebuilt, take
   // their tables from params.memory; nullptr: from the memory that is in force when the store is opened.
   filter_params params = {.capacity = 1'000'000, .fpr = 0.01};
-  hasher hash = {};
+  // None: the one that the store was made with. A new store draws a secret for the keyed hash and keeps it, so that strangers
+  // cannot make up keys of equal digests. hasher() is the fast one, for keys that no stranger chooses. A given secret is not
+  // kept: whoever gives one has to give it at every opening.
+  std::optional<hasher> hash = std::nullopt;
   const registry* known = nullptr;  // filters by id; nullptr: those that tamis comes with
 
   std::uint32_t stripes = 0;  // of a new store: a power of two up to 256; 0: chosen from the capacity
