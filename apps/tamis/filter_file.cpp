@@ -56,11 +56,10 @@ void replace_filter(const any_filter& filter, const std::string& path) {
   must(file.commit());
 }
 
-void save_filter(const any_filter& filter, created_file& file) {
+void write_filter(const any_filter& filter, created_file& file) {
   watched_sink sink(file);
   must(filter.save(sink));
   stop_if_interrupted();
-  file.commit();
 }
 
 json info_json(const any_filter& filter, hash_family hash) {

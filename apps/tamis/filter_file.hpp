@@ -24,7 +24,7 @@ filter_file open_filter_unkeyed(const std::string& path);
 
 // In place of the one that was opened.
 void replace_filter(const any_filter& filter, const std::string& path);
-void save_filter(const any_filter& filter, created_file& file);
+void write_filter(const any_filter& filter, created_file& file);  // and `file.commit()` is yet to come
 
 // The fields of `info`, which `create` and `merge` show too.
 json info_json(const any_filter& filter, hash_family hash);

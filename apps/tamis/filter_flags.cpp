@@ -1,7 +1,13 @@
 #include "filter_flags.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "failure.hpp"
 #include "numbers.hpp"
@@ -55,8 +61,18 @@ std::vector<const registry_entry*> parse_filter_list(const std::string& text) {
   return chosen;
 }
 
-void seed_flag::add_to(CLI::App& command, const std::string& help) {
-  command.add_option("--seed", text, help)->type_name("HEX");
+CLI::Option* seed_flag::add_to(CLI::App& command, const std::string& help) {
+  return command.add_option("--seed", text, help)->type_name("HEX");
+}
+
+void seed_flag::draw(hash_family family) {
+  std::array<unsigned char, 16> bytes{};
+  const std::size_t wanted = family == hash_family::fast ? 8 : 16;
+  if (::getentropy(bytes.data(), wanted) != 0) {
+    fail("--seed random", std::string("the system has no random numbers: ") + std::strerror(errno));
+  }
+  text.clear();
+  for (std::size_t i = 0; i < wanted; ++i) text += fmt::format("{:02x}", bytes[i]);
 }
 
 result<hasher> seed_flag::make(hash_family family) const {
@@ -69,6 +85,7 @@ result<hasher> seed_flag::make(hash_family family) const {
 }
 
 result<hasher> seed_flag::matching(const hash_identity& stored) const {
+  if (is_random()) return failure{"it has a seed already; --seed random is for `tamis create`"};
   if (stored.family == hash_family::fast && text.empty()) return hasher::from(stored);
   TAMIS_TRY(const hasher mine, make(stored.family));
   if (mine.identity() != stored) return failure{"it was filled through the hash of another seed than the one given"};

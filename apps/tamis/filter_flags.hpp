@@ -31,7 +31,11 @@ std::vector<const registry_entry*> parse_filter_list(const std::string& text);
 struct seed_flag {
   std::string text;
 
-  void add_to(CLI::App& command, const std::string& help);
+  CLI::Option* add_to(CLI::App& command, const std::string& help);
+  // `--seed random`, for a new filter.
+  bool is_random() const { return text == "random"; }
+  // Takes a seed that nobody can foresee in its place, and keeps it as `text`.
+  void draw(hash_family family);
   // The secret of a keyed hash may also be in the environment variable TAMIS_SEED, which keeps it out of the process list.
   result<hasher> make(hash_family family) const;
   // The hasher of a saved filter.

@@ -31,7 +31,8 @@ void run_merge(merge_flags& given) {
     stop_if_interrupted();
     must(given.paths[i], united.merge(open_filter(given.paths[i], given.seed).filter));
   }
-  save_filter(united, given.united);
+  write_filter(united, given.united);
+  given.united.commit();
 
   output out;
   if (given.files.text_wanted()) {
