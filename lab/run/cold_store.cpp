@@ -99,7 +99,7 @@ class reading_side final : public store {
 
   std::string name() const override { return shared_->name(); }
   std::string snapshot_directory() const override { return ""; }
-  result<bool> may_contain(const located_key& at) const override { return shared_->may_contain(at); }
+  result<bool> contains(const located_key& at) const override { return shared_->contains(at); }
   result<std::optional<std::string>> get(const located_key& at) const override { return shared_->get(at); }
   status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override {
     return shared_->get_many(keys, out);
