@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <unordered_map>
+#include <utility>
 
 #include "tamis/memory_remote.hpp"
 
@@ -109,6 +110,7 @@ class one_trial {
     if (empty.slow == 0) got_.at_end.slow = full.slow << setting_.shift();
     got_.mean_fast_bits =
         expands_ ? static_cast<double>(got_.at_start.fast) * mean_ratio_ : static_cast<double>(got_.at_end.fast);
+    full_fast_ = full.fast;
     got_.first_rate = filter_->expected_fpr();
     if (got_.first_rate > useless_rate) return failure{"would be wrong about more than every second new key"};
     return {};
@@ -157,8 +159,17 @@ class one_trial {
       first += done;
     }
     busy_ns_ += processor_ns() - start;
+    note_fixes();
     asked_ += queries.size();
     got_.distinct_asked += setting_.distinct();
+  }
+
+  // Fixes take memory, too: what they made of the first round's filter.
+  void note_fixes() {
+    if (full_fast_ == 0) return;
+    const double grown = static_cast<double>(filter_->bits().fast) / static_cast<double>(std::exchange(full_fast_, 0));
+    got_.at_end.fast = scaled(got_.at_end, grown).fast;
+    got_.mean_fast_bits *= grown;
   }
 
   const registry_entry& entry_;
@@ -169,6 +180,7 @@ class one_trial {
   std::unique_ptr<any_model> filter_;
   memory_remote stored_;
   double mean_ratio_ = 1;
+  std::uint64_t full_fast_ = 0;  // bits of the first round's filter before it is asked
   double busy_ns_ = 0;
   std::size_t asked_ = 0;
 };

@@ -23,6 +23,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/table_shape.hpp"
+#include "tamis/detail/remote/adapt_work.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -32,7 +33,8 @@ class evergreen_fixed {
 
   static constexpr option_info options[] = {
       {"remainder", "4 to 56", "from the rate or the bits", "bits stored per key"},
-      {"budget", "hard or soft", "hard", "when fixes fill the table: fix no more, or get an eighth more slots"},
+      {"budget", "hard or soft", "hard for bits per key, soft for a rate",
+       "when fixes fill the table: fix no more, or get an eighth more slots"},
   };
   static constexpr filter_info info{
       .id = "evergreen-fixed",
@@ -46,7 +48,7 @@ class evergreen_fixed {
     constexpr std::string_view budgets[] = {"hard", "soft"};
     TAMIS_TRY(const std::uint64_t width,
               number_option(params, "remainder", 0, detail::pair_code::least_width, detail::longest_remainder));
-    TAMIS_TRY(const std::string asked, choice_option(params, "budget", "hard", budgets));
+    TAMIS_TRY(const std::string asked, choice_option(params, "budget", params.bits_per_key ? "hard" : "soft", budgets));
     // S has steps: a little more load than 0.95 often buys the next one. A soft budget leaves room for one more.
     const detail::table_range range{.least_width = detail::pair_code::least_width,
                                     .most_slots = asked == "soft" ? detail::spacing::most - 8 : detail::spacing::most,
@@ -238,14 +240,18 @@ class evergreen_fixed {
     if (!may_contain(d)) return adapt_result::not_positive;
     const position asked = position_of(d);
     detail::short_list<detail::uint128, 24> keys;
-    bool is_member = false;
+    if (holds(stored, d)) return adapt_result::is_member;
+    // Runs are short unless somebody chose the keys: what an adapt may cost is bounded.
+    std::uint64_t read = 0;
     stored.for_each_in(range_of(asked), [&](digest key) {
+      if (++read > detail::adapt_work::most_slots) return false;
       const position p = position_of(key);
-      if (p.quotient != asked.quotient || table_.code().x_of(p.stream) != table_.code().x_of(asked.stream)) return;
-      is_member = is_member || key == d;
-      keys.push_back(p.stream);
+      if (p.quotient == asked.quotient && table_.code().x_of(p.stream) == table_.code().x_of(asked.stream)) {
+        keys.push_back(p.stream);
+      }
+      return true;
     });
-    if (is_member) return adapt_result::is_member;
+    if (read > detail::adapt_work::most_slots) return adapt_result::unfixable;
     std::sort(keys.begin(), keys.end());
     while (true) {
       const auto done = table_.adapt(asked.quotient, asked.stream, {keys.data(), keys.size()}, most_used());

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::string_view suffix = "+mistakes";
 
-bool is_stored(digest d, const remote_ref& stored) {
-  bool found = false;
-  stored.for_each_in({d, d}, [&found](digest) { found = true; });
-  return found;
-}
-
 class model_with_mistakes final : public any_model {
  public:
   model_with_mistakes(std::unique_ptr<any_model> filter, mistake_list mistakes)
@@ -85,7 +79,7 @@ class model_with_mistakes final : public any_model {
     if (!may_contain(d)) return adapt_result::not_positive;
     const adapt_result own = filter_->can().adapt ? filter_->adapt(d, stored) : adapt_result::unfixable;
     if (own != adapt_result::unfixable) return own;
-    return is_stored(d, stored) ? adapt_result::is_member : listed(d);
+    return holds(stored, d) ? adapt_result::is_member : listed(d);
   }
 
   status expand() override { return filter_->expand(); }
