@@ -15,6 +15,7 @@
 // as one more key. S and r are chosen so that the whole budget is spent (detail/quotient/table_shape.hpp). The invariant and
 // its proofs are those of evergreen (docs/filters/evergreen.md).
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -253,18 +254,24 @@ class evergreen_fixed {
     });
     if (read > detail::adapt_work::most_slots) return adapt_result::unfixable;
     std::sort(keys.begin(), keys.end());
+    std::optional<detail::paired_table> before;  // slots were added
     while (true) {
       const auto done = table_.adapt(asked.quotient, asked.stream, {keys.data(), keys.size()}, most_used());
       if (done.is == outcome::fixed) return adapt_result::fixed;
-      if (done.is == outcome::no_room && add_slots()) continue;
+      if (done.is == outcome::no_room && may_add_slots()) {
+        if (!before) before = table_;
+        if (add_slots()) continue;
+      }
+      if (before) table_ = *std::move(before);
       missing_ += done.is == outcome::missing;
       return adapt_result::unfixable;
     }
   }
+  bool may_add_slots() const { return budget_ == budget::soft && table_.table().slots_per_block() != detail::spacing::most; }
   // An eighth more slots, if the budget is soft. False if there are no more.
   bool add_slots() {
     const unsigned slots = table_.table().slots_per_block();
-    if (budget_ == budget::hard || slots == detail::spacing::most) return false;
+    if (!may_add_slots()) return false;
     const detail::spaced_table& table = table_.table();
     auto more = table_.respaced(detail::spacing(detail::spacing::raised(slots)), table.slots() - table.homes());
     if (!more) return false;
