@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 #include "lab/experiment.hpp"
 
 namespace tamis::lab {
@@ -118,6 +121,83 @@ table pauses(double longest) {
 TEST(EvergreenVerdicts, Pauses) {
   EXPECT_EQ(of("evergreen-pauses", pauses(999)), (outcomes{yes}));
   EXPECT_EQ(of("evergreen-pauses", pauses(1001)), (outcomes{no}));
+}
+
+// One log at one budget. Everybody not named makes 300 mistakes, which wins against 100 by every goal.
+table contest(std::map<std::string, double> mistakes, double taken = 11.9) {
+  table t({"set", "bits", "filter"}, {"mistakes", "bits_taken", "slow_bits", "share", "members", "distinct"});
+  for (const char* filter :
+       {"evergreen-fixed", "taf", "exaf", "acf-cuckooing", "acf-cuckooing-95", "bloom+list", "rsqf+list", "bloom", "bloom+64",
+        "bloom+128", "rsqf", "rsqf+64", "rsqf+128", "decoupled", "decoupled+64", "decoupled+128", "static-set+64"}) {
+    const bool green = filter == std::string_view("evergreen-fixed");
+    const double usual = green ? 100 : filter == std::string_view("static-set+64") ? 60 : 300;
+    t.add({"s", 12, filter}, {mistakes.contains(filter) ? mistakes[filter] : usual, green ? taken : 12, 0, 0, 1e5, 1e5});
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Contest) {
+  const auto differ = [](const table& t) {
+    std::vector<int> which;
+    int i = 0;
+    for (const outcome o : of("evergreen-contest", t)) {
+      if (o != yes) which.push_back(i);
+      ++i;
+    }
+    return which;
+  };
+  using list = std::vector<int>;
+  EXPECT_EQ(differ(contest({})), list{});
+  EXPECT_EQ(differ(contest({{"taf", 239}})), (list{0}));
+  EXPECT_EQ(differ(contest({{"exaf", 239}})), (list{1}));
+  EXPECT_EQ(differ(contest({{"acf-cuckooing", 179}})), (list{2}));
+  EXPECT_EQ(differ(contest({{"acf-cuckooing-95", 179}})), (list{3}));
+  EXPECT_EQ(differ(contest({{"rsqf+64", 139}})), (list{4}));
+  EXPECT_EQ(differ(contest({{"bloom+128", 139}})), (list{5}));
+  EXPECT_EQ(differ(contest({{"bloom+list", 139}})), (list{6}));
+  EXPECT_EQ(differ(contest({{"decoupled+64", 109}})), (list{7}));
+  EXPECT_EQ(differ(contest({{"rsqf", 129}})), (list{8}));
+  // 0.66 times is below 0.95 by 2.8 standard errors of two Poisson counts, 0.6 times by more than three.
+  EXPECT_EQ(differ(contest({{"rsqf", 66}})), (list{8}));
+  EXPECT_EQ(differ(contest({{"rsqf", 60}})), (list{8, 9}));
+  EXPECT_EQ(differ(contest({}, 12.1)), (list{10}));
+  EXPECT_EQ(differ(contest({{"static-set+64", 120}})), (list{11}));
+  // Too few to judge, or not there: no goal is tested that needs them.
+  EXPECT_EQ(differ(contest({{"taf", 49}})), (list{0, 8, 9}));
+  EXPECT_EQ(differ(contest({{"taf", std::nan("")}})), (list{0}));
+  EXPECT_EQ(of("evergreen-contest", contest({{"taf", 49}}))[0], outcome::untested);
+}
+
+table distinct_negatives(double at_10, double at_30, double taken = 10.6) {
+  table t({"bits", "ratio", "filter"}, {"mistakes", "bits_taken", "distinct"});
+  for (const double bits : {10.6, 12.0}) {
+    for (const double ratio : {1.0, 10.0, 30.0}) {
+      const double ours = ratio == 30 ? at_30 : ratio == 10 && bits == 12 ? at_10 : 500;
+      t.add({bits, ratio, "evergreen-fixed"}, {ours, bits == 12 ? 12 : taken, 1e5});
+      t.add({bits, ratio, "acf-cuckooing"}, {1000, bits, 1e5});
+      t.add({bits, ratio, "acf-cuckooing-95"}, {bits == 12 ? 1000. : 100., bits, 1e5});
+    }
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Distinct) {
+  EXPECT_EQ(of("evergreen-distinct", distinct_negatives(540, 1e9)), (outcomes{yes, yes, no, yes, yes}));
+  EXPECT_EQ(of("evergreen-distinct", distinct_negatives(700, 1)), (outcomes{yes, no, no, no, yes}));
+  EXPECT_EQ(of("evergreen-distinct", distinct_negatives(540, 1, 10.7)), (outcomes{yes, yes, no, yes, no}));
+}
+
+table attacked(double at_the_end, double taken) {
+  table t({"bits", "filter", "probes_per_key"}, {"mistakes", "found", "bits_taken", "probes"});
+  for (const double ratio : {1.0, 10.0}) {
+    t.add({10, "evergreen-fixed", ratio}, {ratio == 10 ? at_the_end : 500, 100, taken, 1e5});
+    t.add({10, "acf-cuckooing", ratio}, {1000, 100, 10, 1e5});
+    t.add({10, "acf-cuckooing-95", ratio}, {950, 100, 10, 1e5});
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Adversary) {
+  EXPECT_EQ(of("evergreen-adversary", attacked(500, 10)), (outcomes{yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-adversary", attacked(630, 10)), (outcomes{yes, no, yes}));
+  EXPECT_EQ(of("evergreen-adversary", attacked(9e5, 10.1)), (outcomes{no, no, no}));
 }
 
 }  // namespace
