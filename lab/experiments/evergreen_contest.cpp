@@ -300,7 +300,7 @@ const registered it(
          "acf-cuckooing 1.8, static filters with a cache or a list 1.4, a decoupled rsqf with a cache 1.1, the best of all "
          "but that 1.3; no cell below 0.95",
      .runs = {1, 3},
-     .seconds = {4, 700},
+     .seconds = {1, 190},
      .run = run,
      .judge = judge,
      .draw = draw,

@@ -200,5 +200,105 @@ TEST(EvergreenVerdicts, Adversary) {
   EXPECT_EQ(of("evergreen-adversary", attacked(9e5, 10.1)), (outcomes{no, no, no}));
 }
 
+// Before 16,000 keys only the rate counts.
+table steps(double rate, double bits, double most_bits, double alone_bits) {
+  table t({"filter", "keys"}, {"rate", "bits_per_key", "questions"});
+  for (const auto& [keys, its_bits] : {std::pair{1000, 30.0}, {20000, bits}, {30000, most_bits}, {40000, bits}}) {
+    t.add({"evergreen_stored", keys}, {keys == 1000 ? 0.0104 : rate, its_bits, 1e6});
+    t.add({"evergreen_growing", keys}, {0.0101, alone_bits, 1e6});
+    t.add({"infini_growing", keys}, {0.5, 50, 1e6});
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Steps) {
+  EXPECT_EQ(of("evergreen-steps", steps(0.0105, 10.2, 11.9, 10)), (outcomes{yes, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-steps", steps(0.0109, 10.2, 11.9, 10)), (outcomes{no, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-steps", steps(0.0105, 10.2, 12.1, 10)), (outcomes{yes, no, yes, yes}));
+  EXPECT_EQ(of("evergreen-steps", steps(0.0105, 10.6, 12.0, 10)), (outcomes{yes, yes, no, yes}));
+  EXPECT_EQ(of("evergreen-steps", steps(0.0105, 10.2, 11.9, 40)), (outcomes{yes, yes, yes, no}));
+}
+
+table budgets(double taken_small, double taken_large) {
+  table t({"filter", "bits", "keys", "state"}, {"bits_taken", "mistakes", "not_fixed"});
+  for (const char* state : {"full", "adapted"}) {
+    t.add({"evergreen-fixed", 10, 1000, state}, {taken_small, 5, 0});
+    t.add({"evergreen-fixed", 10, 4000, state}, {9.6, 5, 0});
+    t.add({"evergreen-fixed", 10, 16000, state}, {taken_large, 5, 0});
+    t.add({"evergreen-soft", 10, 16000, state}, {13, 5, 0});
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Budget) {
+  EXPECT_EQ(of("evergreen-budget", budgets(9.6, 9.95)), (outcomes{yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-budget", budgets(9.4, 9.95)), (outcomes{yes, yes, no}));
+  EXPECT_EQ(of("evergreen-budget", budgets(9.6, 9.85)), (outcomes{yes, no, yes}));
+  EXPECT_EQ(of("evergreen-budget", budgets(10.1, 9.95)), (outcomes{no, yes, yes}));
+}
+
+table resident(double small, double large) {
+  table t({"filter", "keys"}, {"resident_bits", "said_bits", "excess"});
+  t.add({"evergreen_store", 1 << 18}, {20, 10, small});
+  t.add({"evergreen_store", 1 << 20}, {20, 10, large});
+  t.add({"evergreen-fixed", 1 << 20}, {10, 10, 1});
+  t.add({"infini_growing", 1 << 20}, {20, 10, 2});
+  return t;
+}
+TEST(EvergreenVerdicts, Memory) {
+  EXPECT_EQ(of("evergreen-memory", resident(2, 1.07)), (outcomes{yes}));
+  EXPECT_EQ(of("evergreen-memory", resident(1, 1.09)), (outcomes{no}));
+}
+
+table loading(double ms) {
+  table t({"filter", "keys"}, {"load_ms", "read_ms", "bytes"}, summary::median);
+  t.add({"evergreen-fixed", 10'000'000}, {ms, 3, 1e7});
+  t.add({"rsqf", 10'000'000}, {90, 3, 1e7});
+  return t;
+}
+TEST(EvergreenVerdicts, Loading) {
+  EXPECT_EQ(of("evergreen-loading", loading(39)), (outcomes{yes}));
+  EXPECT_EQ(of("evergreen-loading", loading(41)), (outcomes{no}));
+}
+
+table speeds(double single, double many, double fixed_negative, double fixed_positive) {
+  table t({"keys", "state", "measure"}, {"ns", "of_rsqf", "of_new"}, summary::median);
+  for (const int keys : {1 << 15, 1 << 24}) {
+    for (const char* measure : {"negative", "positive", "negative_many", "positive_many"}) {
+      const bool is_many = std::string_view(measure).ends_with("_many");
+      t.add({keys, "rsqf", measure}, {10, 1, 9});
+      t.add({keys, "as new", measure}, {10, is_many ? many : single, 1});
+      for (const char* state : {"1 %", "5 %", "10 %"}) {
+        const bool negative = std::string_view(measure).starts_with("negative");
+        t.add({keys, state, measure}, {10, 9, negative ? fixed_negative : state[0] == '5' ? fixed_positive : 1.05});
+      }
+    }
+  }
+  return t;
+}
+TEST(EvergreenVerdicts, Speed) {
+  EXPECT_EQ(of("evergreen-speed", speeds(1.1, 1.04, 1.1, 1.3)), (outcomes{yes, yes, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-speed", speeds(1.12, 1.04, 1.1, 1.3)), (outcomes{no, yes, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-speed", speeds(1.1, 1.1, 1.1, 1.3)), (outcomes{yes, no, yes, yes, yes}));
+  EXPECT_EQ(of("evergreen-speed", speeds(1.1, 1.25, 1.12, 1.3)), (outcomes{yes, no, no, no, yes}));
+  EXPECT_EQ(of("evergreen-speed", speeds(1.1, 1.04, 1.1, 1.4)), (outcomes{yes, yes, yes, yes, no}));
+}
+
+// Every experiment runs at quick scale, and its verdicts and charts can be made of what comes out.
+class quick_scale : public ::testing::TestWithParam<const char*> {};
+TEST_P(quick_scale, gives_verdicts_and_charts) {
+  const experiment& e = *find_experiment(GetParam());
+  const result<table> seen = e.run({});
+  ASSERT_TRUE(seen) << seen.message();
+  EXPECT_FALSE(e.judge(*seen).empty());
+  for (const chart& c : e.draw(*seen)) EXPECT_NE(svg(c).find("</svg>"), std::string::npos) << c.name;
+  if (e.tabulate == nullptr) return;
+  for (const page_table& t : e.tabulate(*seen)) {
+    EXPECT_FALSE(t.rows.empty()) << t.caption;
+    for (const auto& row : t.rows) EXPECT_EQ(row.size(), t.head.size()) << t.caption;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(evergreen, quick_scale,
+                         ::testing::Values("evergreen-contest", "evergreen-distinct", "evergreen-adversary", "evergreen-steps",
+                                           "evergreen-budget", "evergreen-memory", "evergreen-loading", "evergreen-speed"));
+
 }  // namespace
 }  // namespace tamis::lab
