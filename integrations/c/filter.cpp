@@ -1,0 +1,246 @@
+// A filter's life, one key at a time, and whole filters.
+
+#include <vector>
+
+#include "integrations/c/boundary.hpp"
+#include "integrations/c/handles.hpp"
+#include "integrations/c/json.hpp"
+#include "integrations/c/needs.hpp"
+#include "integrations/c/spec.hpp"
+
+namespace tamis::c {
+namespace {
+
+class callback_sink final : public byte_sink {
+ public:
+  callback_sink(tamis_sink sink, void* context) : sink_(sink), context_(context) {}
+  status write(std::span<const std::byte> bytes) override {
+    if (sink_(context_, bytes.data(), bytes.size()) < 0) throw callback_failed("the sink failed");
+    return {};
+  }
+
+ private:
+  tamis_sink sink_;
+  void* context_;
+};
+
+// All that a source has, however long that is: nobody said so before.
+std::vector<std::byte> read_all(tamis_source source, void* context) {
+  constexpr std::size_t part = std::size_t{1} << 16;
+  std::vector<std::byte> bytes;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + part);
+    const std::int64_t got = source(context, bytes.data() + before, part);
+    if (got < 0) throw callback_failed("the source failed");
+    if (static_cast<std::uint64_t>(got) > part) throw callback_failed("the source answered more bytes than there is room for");
+    bytes.resize(before + static_cast<std::size_t>(got));
+    if (got == 0) return bytes;
+  }
+}
+
+std::span<const std::byte> key_bytes(const void* key, size_t size) { return {static_cast<const std::byte*>(key), size}; }
+
+template <class Key>
+int insert_one(tamis_filter* filter, const Key& key, tamis_error* error) noexcept {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(filter, "filter"));
+    if (filter->filter.insert(key) == insert_result::inserted) return 1;
+    return failure{"the " + filter->kind + " filter is full", error_code::full};
+  });
+}
+
+template <class Key>
+int erase_one(tamis_filter* filter, const Key& key, tamis_error* error) noexcept {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(needs(filter, &capabilities::erase, "erase"));
+    return filter->filter.erase(key) == erase_result::erased ? 1 : 0;
+  });
+}
+
+template <class Key>
+std::int64_t count_one(const tamis_filter* filter, const Key& key, tamis_error* error) noexcept {
+  return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
+    TAMIS_CHECK(needs(filter, &capabilities::count, "count"));
+    return static_cast<std::int64_t>(filter->filter.count(key));
+  });
+}
+
+// In doubt a filter says "maybe".
+template <class Key>
+int may_contain_one(const tamis_filter* filter, const Key& key) noexcept {
+  try {
+    return filter == nullptr || filter->filter.may_contain(key) ? 1 : 0;
+  } catch (...) {
+    return 1;
+  }
+}
+
+// What a question about a filter answers; `otherwise` if it cannot.
+template <class Answer, class Ask>
+Answer asked(const tamis_filter* filter, Answer otherwise, Ask ask) noexcept {
+  try {
+    return filter == nullptr ? otherwise : ask(filter->filter);
+  } catch (...) {
+    return otherwise;
+  }
+}
+
+}  // namespace
+}  // namespace tamis::c
+
+using namespace tamis;     // NOLINT(google-build-using-namespace)
+using namespace tamis::c;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+int tamis_filter_create(const char* spec, const uint8_t* secret, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<any_filter> {
+    TAMIS_TRY(const filter_spec parsed, parse_spec(spec, secret));
+    return any_filter::create(parsed.id, parsed.params, parsed.hash.value_or(hasher()));
+  });
+}
+
+int tamis_filter_copy(const tamis_filter* filter, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<any_filter> {
+    TAMIS_CHECK(given(filter, "filter"));
+    return filter->filter;
+  });
+}
+
+void tamis_filter_free(tamis_filter* filter) { delete filter; }
+
+int tamis_filter_load_file(const char* path, const uint8_t* secret, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<any_filter> {
+    TAMIS_CHECK(given(path, "path"));
+    return load_file(path, {.hash = hasher_of(secret)});
+  });
+}
+
+int tamis_filter_load_bytes(const void* bytes, size_t size, const uint8_t* secret, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<any_filter> {
+    if (size > 0) TAMIS_CHECK(given(bytes, "bytes"));
+    return load_bytes(key_bytes(bytes, size), {.hash = hasher_of(secret)});
+  });
+}
+
+int tamis_filter_load(tamis_source source, void* context, const uint8_t* secret, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<any_filter> {
+    if (source == nullptr) return failure{"source: is NULL"};
+    return load_bytes(read_all(source, context), {.hash = hasher_of(secret)});
+  });
+}
+
+int tamis_filter_save_file(const tamis_filter* filter, const char* path, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(filter, "filter"));
+    TAMIS_CHECK(given(path, "path"));
+    TAMIS_CHECK(filter->filter.save_file(path));
+    return TAMIS_OK;
+  });
+}
+
+int tamis_filter_save(const tamis_filter* filter, tamis_sink sink, void* context, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(filter, "filter"));
+    if (sink == nullptr) return failure{"sink: is NULL"};
+    callback_sink out(sink, context);
+    TAMIS_CHECK(filter->filter.save(out));
+    return TAMIS_OK;
+  });
+}
+
+int64_t tamis_filter_saved_size(const tamis_filter* filter, tamis_error* error) {
+  return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
+    TAMIS_CHECK(given(filter, "filter"));
+    counting_sink counted;
+    TAMIS_CHECK(filter->filter.save(counted));
+    return static_cast<std::int64_t>(counted.count());
+  });
+}
+
+int tamis_may_contain_u64(const tamis_filter* filter, uint64_t key) { return may_contain_one(filter, key); }
+int tamis_may_contain_bytes(const tamis_filter* filter, const void* key, size_t size) {
+  return may_contain_one(filter, key_bytes(key, size));
+}
+int tamis_insert_u64(tamis_filter* filter, uint64_t key, tamis_error* error) { return insert_one(filter, key, error); }
+int tamis_insert_bytes(tamis_filter* filter, const void* key, size_t size, tamis_error* error) {
+  return insert_one(filter, key_bytes(key, size), error);
+}
+int tamis_erase_u64(tamis_filter* filter, uint64_t key, tamis_error* error) { return erase_one(filter, key, error); }
+int tamis_erase_bytes(tamis_filter* filter, const void* key, size_t size, tamis_error* error) {
+  return erase_one(filter, key_bytes(key, size), error);
+}
+int64_t tamis_count_u64(const tamis_filter* filter, uint64_t key, tamis_error* error) { return count_one(filter, key, error); }
+int64_t tamis_count_bytes(const tamis_filter* filter, const void* key, size_t size, tamis_error* error) {
+  return count_one(filter, key_bytes(key, size), error);
+}
+
+int tamis_merge(tamis_filter* filter, const tamis_filter* other, const tamis_remote* remote, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(needs(filter, &capabilities::merge, "merge"));
+    TAMIS_CHECK(given(other, "other"));
+    if (remote == nullptr) {
+      TAMIS_CHECK(filter->filter.merge(other->filter));
+    } else {
+      TAMIS_CHECK(filter->filter.merge(other->filter, remote->ref()));
+    }
+    return TAMIS_OK;
+  });
+}
+
+int tamis_expand(tamis_filter* filter, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(needs(filter, &capabilities::expand, "expand"));
+    TAMIS_CHECK(filter->filter.expand());
+    return TAMIS_OK;
+  });
+}
+
+uint32_t tamis_filter_can(const tamis_filter* filter) {
+  return asked(filter, std::uint32_t{0}, [](const any_filter& f) {
+    const capabilities can = f.can();
+    return (can.erase ? std::uint32_t{TAMIS_CAN_ERASE} : 0) | (can.count ? std::uint32_t{TAMIS_CAN_COUNT} : 0) |
+           (can.adapt ? std::uint32_t{TAMIS_CAN_ADAPT} : 0) | (can.expand ? std::uint32_t{TAMIS_CAN_EXPAND} : 0) |
+           (can.merge ? std::uint32_t{TAMIS_CAN_MERGE} : 0) | (can.rejuvenate ? std::uint32_t{TAMIS_CAN_REJUVENATE} : 0);
+  });
+}
+
+const char* tamis_filter_kind(const tamis_filter* filter) { return filter == nullptr ? "" : filter->kind.c_str(); }
+
+uint64_t tamis_filter_keys(const tamis_filter* filter) {
+  return asked(filter, std::uint64_t{0}, [](const any_filter& f) { return f.keys(); });
+}
+uint64_t tamis_filter_capacity(const tamis_filter* filter) {
+  return asked(filter, std::uint64_t{0}, [](const any_filter& f) { return f.capacity(); });
+}
+uint64_t tamis_filter_known_mistakes(const tamis_filter* filter) {
+  return asked(filter, std::uint64_t{0}, [](const any_filter& f) { return f.known_mistakes(); });
+}
+double tamis_filter_expected_fpr(const tamis_filter* filter) {
+  return asked(filter, 1.0, [](const any_filter& f) { return f.expected_fpr(); });
+}
+void tamis_filter_bits(const tamis_filter* filter, uint64_t* fast, uint64_t* slow) {
+  const memory_bits bits = asked(filter, memory_bits{}, [](const any_filter& f) { return f.bits(); });
+  if (fast != nullptr) *fast = bits.fast;
+  if (slow != nullptr) *slow = bits.slow;
+}
+int tamis_filter_is_keyed(const tamis_filter* filter) {
+  return asked(filter, 0, [](const any_filter& f) { return f.hash().family() == hash_family::keyed ? 1 : 0; });
+}
+int tamis_filter_same_hash(const tamis_filter* filter, const tamis_filter* other) {
+  if (other == nullptr) return 0;
+  return asked(filter, 0, [&](const any_filter& f) { return f.hash().identity() == other->filter.hash().identity() ? 1 : 0; });
+}
+
+int tamis_filter_settings(const tamis_filter* filter, tamis_sink sink, void* context, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(filter, "filter"));
+    if (sink == nullptr) return failure{"sink: is NULL"};
+    json_object object;
+    for (const auto& [name, value] : filter->filter.settings()) object.text(name, value);
+    TAMIS_CHECK(sent(object.str(), sink, context));
+    return TAMIS_OK;
+  });
+}
+}

@@ -1,0 +1,43 @@
+#pragma once
+
+// What is behind the opaque types of tamis.h.
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "tamis/any_filter.hpp"
+#include "tamis/memory_remote.hpp"
+#include "tamis/tamis.h"
+
+namespace tamis::c {
+
+// A remote behind a callback. A scan that fails, or visits what it must not, ends the operation with an exception; filters
+// promise that nothing has changed then (concepts.hpp).
+class callback_remote {
+ public:
+  callback_remote(tamis_scan scan, void* context) : scan_(scan), context_(context) {}
+
+  void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const;
+
+ private:
+  tamis_scan scan_;
+  void* context_;
+};
+
+}  // namespace tamis::c
+
+struct tamis_filter {
+  explicit tamis_filter(tamis::any_filter made) : filter(std::move(made)), kind(filter.kind()) {}
+
+  tamis::any_filter filter;
+  std::string kind;
+};
+
+struct tamis_remote {
+  std::variant<tamis::memory_remote, tamis::c::callback_remote> stored;
+
+  tamis::remote_ref ref() const {
+    return std::visit([](const auto& kept) { return tamis::remote_ref(kept); }, stored);
+  }
+};
