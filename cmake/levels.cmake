@@ -38,10 +38,10 @@ function(tamis_add_level target level kinds)
   target_precompile_headers(tamis_${level} PRIVATE ${TAMIS_MODEL_HEADERS})
 
   set(joined ${CMAKE_CURRENT_BINARY_DIR}/tamis_${level}.o)
-  set(objects "$<FILTER:$<TARGET_OBJECTS:tamis_${level}>,EXCLUDE,[.]gch$>")  # not the precompiled header
+  set(objects "$<FILTER:$<TARGET_OBJECTS:tamis_${level}>,EXCLUDE,[.](gch|pch)$>")  # not the precompiled header
   add_custom_command(
     OUTPUT ${joined}
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}
+    COMMAND ${TAMIS_JOINER} -r --force-group-allocation -o ${joined} ${objects}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=tamis_entry_${level}_* ${joined}
     DEPENDS tamis_${level} ${objects}
     COMMAND_EXPAND_LISTS
@@ -50,12 +50,17 @@ function(tamis_add_level target level kinds)
   target_sources(${target} PRIVATE ${joined})
 endfunction()
 
+# GNU ld, whatever linker the compiler prefers: lld cannot dissolve section groups.
+find_program(TAMIS_JOINER NAMES ld.bfd ld DOC "the linker that joins the objects of a CPU level")
+mark_as_advanced(TAMIS_JOINER)
+
 function(tamis_add_levels target)
   tamis_generate_models(portable "FILTER|WIDE" portable_sources)
   target_sources(${target} PRIVATE ${portable_sources})
   target_precompile_headers(${target} PRIVATE ${TAMIS_MODEL_HEADERS})
 
-  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_OBJCOPY)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_OBJCOPY
+     OR NOT TAMIS_JOINER)
     message(STATUS "tamis: portable CPU level only")
     return()
   endif()

@@ -23,7 +23,10 @@ bool known_mistakes::ask(digest d, const memory_remote& stored) {
   return true;
 }
 
-std::uint64_t tag_cache::tag_of(digest d) { return std::max<std::uint64_t>(1, mix64(d.low ^ mix64(d.high))); }
+digest tag_cache::tag_of(digest d) const {
+  if (width_ == tags::of_128_bits) return d == digest{} ? digest{0, 1} : d;
+  return {0, std::max<std::uint64_t>(1, mix64(d.low ^ mix64(d.high)))};
+}
 
 tag_cache::set& tag_cache::set_of(digest d) { return sets_[reduce(mix64(d.high + d.low), sets_.size())]; }
 
@@ -47,13 +50,13 @@ void tag_cache::remove(digest d) {
   if (!touch(d)) return;
   set& here = set_of(d);
   std::rotate(here.begin(), here.begin() + 1, here.end());
-  here.back() = 0;
+  here.back() = {};
 }
 
 result<lru_tag_cache> lru_tag_cache::make(const contest_terms& terms, double share) {
   const double all = terms.bits_per_key * static_cast<double>(terms.capacity);
-  const auto sets = static_cast<std::uint64_t>(share * all / (tag_cache::ways * tag_cache::tag_bits));
-  const double left = all - static_cast<double>(sets * tag_cache::ways * tag_cache::tag_bits);
+  const std::uint64_t sets = tag_cache::sets_in(share * all, tag_cache::tags::of_64_bits);
+  const double left = all - static_cast<double>(tag_cache(sets).bits());
   filter_params params{.capacity = terms.capacity, .fpr = std::nullopt, .bits_per_key = std::nullopt, .options = terms.options};
   params.bits_per_key = left / static_cast<double>(terms.capacity);
   TAMIS_TRY(any_filter f, any_filter::create(terms.id, params));

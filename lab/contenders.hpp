@@ -5,7 +5,7 @@
 //   known_mistakes   the library's own list (option mistakes=): whole digests, first in, first out, exact
 //   lru_tag_cache    a rival only: tags of 64 bits, the least recently used goes first. An entry takes half the memory and what
 //                    is asked for often stays, but every hit writes, and a member whose tag is that of a mistake is denied:
-//                    among n members with a chance of about n / 2^61 (eight tags a set)
+//                    among n members with a chance of about n / 2^61 (eight tags a set). Tags of 128 bits deny nobody.
 //
 // How much of the memory the mistakes get is chosen as a user would: on the first fifth of a log.
 
@@ -52,22 +52,27 @@ class known_mistakes {
 class tag_cache {
  public:
   static constexpr std::size_t ways = 8;
-  static constexpr unsigned tag_bits = 64;
+  enum class tags : unsigned { of_64_bits = 64, of_128_bits = 128 };
 
-  explicit tag_cache(std::uint64_t sets) : sets_(sets) {}
+  explicit tag_cache(std::uint64_t sets, tags width = tags::of_64_bits) : sets_(sets), width_(width) {}
+  // As many sets as so many bits hold.
+  static std::uint64_t sets_in(double bits, tags width) {
+    return static_cast<std::uint64_t>(bits / static_cast<double>(ways * static_cast<unsigned>(width)));
+  }
 
   // A hit becomes the most recently used of its set.
   bool touch(digest d);
   void add(digest d);  // Requires: touch(d) is false; the least recently used of the set goes
   void remove(digest d);
-  std::uint64_t bits() const { return sets_.size() * ways * tag_bits; }
+  std::uint64_t bits() const { return sets_.size() * ways * static_cast<unsigned>(width_); }
 
  private:
-  using set = std::array<std::uint64_t, ways>;  // 0: empty
-  static std::uint64_t tag_of(digest d);
+  using set = std::array<digest, ways>;  // {0, 0}: empty
+  digest tag_of(digest d) const;
   set& set_of(digest d);
 
   std::vector<set> sets_;
+  tags width_;
 };
 
 class lru_tag_cache {
@@ -89,15 +94,14 @@ class lru_tag_cache {
 };
 
 // What the choice is among.
-inline constexpr double tried_shares[] = {0, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2};
+inline constexpr double tried_shares[] = {0, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2};
 inline constexpr std::size_t log_parts = 5;  // of which the first is for choosing
 
 // The share whose contender is wrong least often in the first fifth of the log, the smaller one of equals. `log`: queries for
-// keys that are not members. An error if the contender cannot be made with any share.
+// keys that are not members. `stored`: the members. An error if the contender cannot be made with any share.
 template <class Contender>
-result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log) {
-  memory_remote stored;
-  for (const digest d : members) stored.insert(d);
+result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log,
+                            const memory_remote& stored) {
   std::optional<double> best;
   std::uint64_t least_wrong = ~std::uint64_t{0};
   std::string reason;
@@ -118,6 +122,12 @@ result<double> choose_share(const contest_terms& terms, std::span<const digest> 
   if (!best)
     return failure{terms.id + ": no share of the memory works: " + (reason.empty() ? "it does not hold its keys" : reason)};
   return *best;
+}
+template <class Contender>
+result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log) {
+  memory_remote stored;
+  for (const digest d : members) stored.insert(d);
+  return choose_share<Contender>(terms, members, log, stored);
 }
 
 }  // namespace tamis::lab

@@ -24,8 +24,9 @@ enum class scale { quick, paper };
 struct experiment_options {
   lab::scale scale = lab::scale::quick;
   std::uint64_t seed = 1;
-  unsigned run = 0;                    // which of the runs this is: each has other random numbers
-  std::string log = "";                // a file with one key per line, for experiments on traces; without it they are synthetic
+  unsigned run = 0;       // which of the runs this is: each has other random numbers
+  std::string log = "";   // a file with one key per line, for experiments on traces; without it they are synthetic
+  std::string data = "";  // a folder with key lists and logs (lab/contest_sets.hpp), for experiments that can use them
   std::function<void(double)> told{};  // told the share that is done now and then; may throw, to stop the run
 
   template <class T>
@@ -47,6 +48,13 @@ struct per_scale {
   T of(scale s) const { return s == scale::quick ? quick : paper; }
 };
 
+// A table as a page shows it: text, ready to read.
+struct page_table {
+  std::string caption;
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;
+};
+
 struct experiment {
   std::string name;
   std::string paper;       // "Telescoping filter"
@@ -60,6 +68,7 @@ struct experiment {
   result<table> (*run)(const experiment_options&) = nullptr;
   std::vector<verdict> (*judge)(const table&) = nullptr;
   std::vector<chart> (*draw)(const table&) = nullptr;
+  std::vector<page_table> (*tabulate)(const table&) = nullptr;  // for the page in Markdown; nullptr: all rows
 };
 
 // All of them, by name.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -31,6 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* manifest = "reproduce.json";
+constexpr const char* condition_names[] = {"tamis", "scale", "seed", "log", "data"};
 
 std::optional<std::string> read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -96,10 +98,19 @@ std::string_view word_of(lab::scale s) { return s == lab::scale::quick ? "quick"
 
 json conditions::described() const {
   const std::string file = log.empty() ? "" : fmt::format("{} ({} bytes)", printable(log, true), log_bytes);
-  return {{"tamis", TAMIS_VERSION}, {"scale", word_of(scale)}, {"seed", seed}, {"log", file}};
+  json all = {{"tamis", TAMIS_VERSION}, {"scale", word_of(scale)}, {"seed", seed}, {"log", file}};
+  if (!data.empty()) all["data"] = printable(data, true);
+  return all;
 }
 
 std::string this_revision() { return TAMIS_REVISION; }
+
+std::string this_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
 
 json this_machine_json() {
   const lab::machine_info m = lab::this_machine();
@@ -149,10 +160,12 @@ void results_folder::take_or_make_manifest() const {
   }
   const json theirs = json::parse(*text, nullptr, false);
   if (!theirs.is_object()) fail(path_ + "/" + manifest, "is damaged; name a new folder, or remove this one");
-  for (const auto& [name, value] : mine.items()) {
-    if (theirs.value(name, json()) == value) continue;
-    fail(path_, fmt::format("holds results of {} {}, and this is {}; they are not mixed: name a new folder", name,
-                            theirs.value(name, json()).dump(), value.dump()));
+  for (const char* name : condition_names) {
+    const json its = theirs.value(name, json());
+    const json wanted = mine.value(name, json());
+    if (its == wanted) continue;
+    fail(path_, fmt::format("holds results of {} {}, and this is {}; they are not mixed: name a new folder", name, its.dump(),
+                            wanted.dump()));
   }
 }
 
@@ -165,6 +178,7 @@ void results_folder::save(const lab::experiment& of, unsigned run, const finishe
   content["seconds"] = done.seconds;
   content["machine"] = done.machine;
   content["revision"] = done.revision;
+  content["date"] = done.date;
   content["table"] = saved_table(done.table);
   const std::string sum = checksum(content);
   content["checksum"] = sum;
@@ -184,13 +198,13 @@ std::optional<finished_run> results_folder::load(const lab::experiment& of, unsi
   content.erase("checksum");
   if (sum != checksum(content)) return useless("is damaged");
   const json mine = conditions_.described();
-  for (const auto& [name, value] : mine.items()) {
-    if (content.value(name, json()) != value) return useless("was made under other conditions");
+  for (const char* name : condition_names) {
+    if (content.value(name, json()) != mine.value(name, json())) return useless("was made under other conditions");
   }
   if (content.value("experiment", "") != of.name || content.value("run", json()) != run) return useless("is of another run");
   try {
     return finished_run{table_of(content.at("table")), content.at("seconds").get<double>(), content.at("machine"),
-                        content.at("revision").get<std::string>()};
+                        content.at("revision").get<std::string>(), content.value("date", "")};
   } catch (const std::exception&) {
     return useless("is not as this tamis writes it");
   }

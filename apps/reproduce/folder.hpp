@@ -1,8 +1,8 @@
 #pragma once
 
-// The folder that `tamis reproduce` fills. It belongs to one scale, seed, log and version, which reproduce.json names; results
-// of others are never mixed in. Every finished run is a file in runs/, written whole, so a command that was ended goes on where
-// it was.
+// The folder that `tamis reproduce` fills. It belongs to one scale, seed, log, folder of data and version, which reproduce.json
+// names; results of others are never mixed in. Every finished run is a file in runs/, written whole, so a command that was
+// ended goes on where it was.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -20,6 +20,7 @@ struct conditions {
   std::uint64_t seed;
   std::string log;  // the file's path, or nothing
   std::uint64_t log_bytes;
+  std::string data = "";  // the folder's path, or nothing
 
   json described() const;
 };
@@ -29,7 +30,8 @@ struct finished_run {
   lab::table table;
   double seconds = 0;
   json machine;
-  std::string revision;  // the commit of the code
+  std::string revision;   // the commit of the code
+  std::string date = "";  // on which it ended, UTC: "2026-11-18"
 };
 
 class results_folder {
@@ -60,6 +62,7 @@ class results_folder {
 
 // What is worth knowing about where numbers come from.
 std::string this_revision();
+std::string this_date();
 json this_machine_json();
 json versions_json();
 

@@ -13,6 +13,7 @@
 #include "help.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
+#include "markdown.hpp"
 #include "numbers.hpp"
 #include "printable.hpp"
 #include "process.hpp"
@@ -31,6 +32,8 @@ struct reproduce_flags {
   std::string runs;
   std::string seed = "1";
   std::string log;
+  std::string data;
+  std::string pages;
   std::string jobs;
   created_file json;
   command_files files;
@@ -84,8 +87,12 @@ std::vector<const lab::experiment*> chosen(const std::vector<std::string>& names
 conditions conditions_of(const reproduce_flags& given) {
   conditions made{given.scale == "paper" ? lab::scale::paper : lab::scale::quick,
                   parse_count("--seed", given.seed, 0, ~std::uint64_t{0}), "", 0};
-  if (given.log.empty()) return made;
   std::error_code failed;
+  if (!given.data.empty()) {
+    if (!std::filesystem::is_directory(given.data, failed)) fail(given.data, "is not a folder that can be read");
+    made.data = std::filesystem::absolute(given.data).lexically_normal().string();
+  }
+  if (given.log.empty()) return made;
   if (!std::filesystem::is_regular_file(given.log, failed)) fail(given.log, "is not a file that can be read");
   made.log = std::filesystem::absolute(given.log).string();
   made.log_bytes = std::filesystem::file_size(given.log, failed);
@@ -171,6 +178,7 @@ class reproduction {
 
   void add(judged done) {
     write_files(done, folder_);
+    if (!given_.pages.empty()) write_markdown(done, folder_.made_under(), given_.pages);
     if (given_.files.text_wanted()) {
       out_.write(verdict_line(done));
       out_.flush();
@@ -212,10 +220,12 @@ void add_flags(CLI::App& tool, reproduce_flags& given) {
       ->type_name("quick|paper")
       ->check(CLI::IsMember({"quick", "paper"}).description(""));
   given.files.fills(tool, "--out", given.out, "folder for data, charts and page; one scale and seed each");
+  given.files.fills(tool, "--pages", given.pages, "also write a page in Markdown for each experiment, with its charts, here");
   tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
   tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
   given.files.reads_keys(tool, "--log", given.log,
                          "keys, one per line, or a capture, in place of synthetic traces; may be compressed");
+  tool.add_option("--data", given.data, "folder of key lists and logs, for experiments that take several")->type_name("DIR");
   tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
       ->type_name("N");
   given.files.creates_json(tool, given.json);

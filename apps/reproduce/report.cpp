@@ -57,7 +57,8 @@ json runs_json(const job& of) {
     runs.push_back({{"run", r},
                     {"seconds", of.finished[r]->seconds},
                     {"machine", of.finished[r]->machine},
-                    {"revision", of.finished[r]->revision}});
+                    {"revision", of.finished[r]->revision},
+                    {"date", of.finished[r]->date}});
   }
   return runs;
 }

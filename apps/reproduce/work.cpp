@@ -91,6 +91,7 @@ class crew {
                                     .seed = folder_.made_under().seed,
                                     .run = t.run,
                                     .log = folder_.made_under().log,
+                                    .data = folder_.made_under().data,
                                     .told = [this, &t](double share) {
                                       t.share = share;
                                       if (stop_) throw stopped();
@@ -100,7 +101,7 @@ class crew {
     if (!measured) return finish(t, std::nullopt, measured.message());
     if (measured->rows().empty()) return finish(t, std::nullopt, "nothing to measure: the log has too few different keys");
     finished_run done{*std::move(measured), std::chrono::duration<double>(clock_type::now() - start).count(),
-                      this_machine_json(), this_revision()};
+                      this_machine_json(), this_revision(), this_date()};
     folder_.save(*t.of->of, t.run, done);
     finish(t, std::move(done), "");
   }

@@ -31,7 +31,7 @@ option_list options_for(const registry_entry& entry, const option_list& given) {
   const std::string prefix = std::string(entry.info->id) + ".";
   option_list own;
   for (const auto& [name, value] : given) {
-    const auto same = [&name](const option_info& known) { return known.name == name; };
+    const auto same = [&asked = name](const option_info& known) { return known.name == asked; };
     if (name.starts_with(prefix)) {
       own.emplace_back(name.substr(prefix.size()), value);
     } else if (std::any_of(entry.info->options.begin(), entry.info->options.end(), same)) {
@@ -51,8 +51,8 @@ std::vector<lab::contender> contenders_of(const bench_flags& given, std::uint64_
     contenders.push_back({std::string(entry->info->id), params});
   }
   for (const auto& [name, value] : options) {
-    const auto takes = [&](const lab::contender& c) {
-      const auto same = [&](const auto& own) { return name == own.first || name == c.id + "." + own.first; };
+    const auto takes = [&asked = name](const lab::contender& c) {
+      const auto same = [&](const auto& own) { return asked == own.first || asked == c.id + "." + own.first; };
       return std::any_of(c.params.options.begin(), c.params.options.end(), same);
     };
     if (std::none_of(contenders.begin(), contenders.end(), takes))

@@ -76,9 +76,9 @@ filter_params params_for(const registry_entry& entry, filter_params params) {
 
 void refuse_unknown_options(const std::vector<const registry_entry*>& entries, const option_list& options) {
   for (const auto& [name, value] : options) {
-    const auto knows = [&](const registry_entry* entry) {
+    const auto knows = [&asked = name](const registry_entry* entry) {
       const auto& known = entry->info->options;
-      return std::any_of(known.begin(), known.end(), [&](const option_info& option) { return option.name == name; });
+      return std::any_of(known.begin(), known.end(), [&](const option_info& option) { return option.name == asked; });
     };
     if (std::none_of(entries.begin(), entries.end(), knows)) fail("--option '" + name + "'", "none of the filters has it");
   }

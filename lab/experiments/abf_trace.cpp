@@ -1,14 +1,11 @@
 #include "lab/experiments/abf_trace.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <memory>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 
+#include "lab/key_file.hpp"
 #include "lab/workload.hpp"
-#include "readers/key_input.hpp"
 #include "tamis/hasher.hpp"
 
 namespace tamis::lab {
@@ -34,48 +31,12 @@ result<trace> synthetic(const std::string& alpha, std::uint64_t seed) {
   return made;
 }
 
-class file_bytes final : public readers::input {
- public:
-  explicit file_bytes(const std::string& path) : file_(path, std::ios::binary) {}
-
-  result<std::size_t> read(std::span<char> room) override {
-    if (!file_.is_open() || file_.bad()) return failure{"cannot be read"};
-    file_.read(room.data(), static_cast<std::streamsize>(room.size()));
-    return static_cast<std::size_t>(file_.gcount());
-  }
-
- private:
-  std::ifstream file_;
-};
-
-// Calls use(line) for every line of a file, which may be compressed or a capture of packets.
-template <class Use>
-status for_each_line(const std::string& path, Use use) {
-  readers::key_input keys(std::make_unique<file_bytes>(path), '\n');
-  std::vector<char> room(std::size_t{1} << 20);
-  std::string begun;  // a line whose end has not been read yet
-  while (true) {
-    const result<std::size_t> got = keys.read(room);
-    if (!got) return failure{path + ": " + got.message()};
-    if (*got == 0) break;
-    std::string_view left(room.data(), *got);
-    for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
-      begun += left.substr(0, end);
-      use(begun);
-      begun.clear();
-    }
-    begun += left;
-  }
-  if (!begun.empty()) use(begun);
-  return {};
-}
-
 result<trace> from_log(const std::string& path, std::uint64_t seed) {
   trace made{path.substr(path.rfind('/') + 1), {}, {}};
   std::unordered_map<std::string, std::uint32_t> numbers;
   const hasher hash = hasher::fast(seed);
-  TAMIS_CHECK(for_each_line(path, [&](const std::string& line) {
-    const auto [place, is_new] = numbers.try_emplace(line, static_cast<std::uint32_t>(numbers.size()));
+  TAMIS_CHECK(for_each_line(path, [&](std::string_view line) {
+    const auto [place, is_new] = numbers.try_emplace(std::string(line), static_cast<std::uint32_t>(numbers.size()));
     if (is_new) made.flows.push_back(hash(line));
     made.packets.push_back(place->second);
   }));

@@ -111,7 +111,7 @@ result<table> run_omega(const experiment_options& options) {
 
 // How false positives grow from the smallest table in which the effect shows to the largest: 1 is in proportion to n.
 double growth(const table& seen, std::string_view column) {
-  const table::row& from = seen.rows()[4];  // 2^14
+  const table::row from = seen.rows()[4];  // 2^14
   const table::row to = seen.rows().back();
   return std::log(std::max(1.0, to.value(column)) / std::max(1.0, from.value(column))) /
          std::log(to.number("keys") / from.number("keys"));

@@ -16,6 +16,9 @@ namespace tamis::lab {
 
 inline constexpr const char* evergreen_paper = "Evergreen filter (our own)";
 
+// A quotient filter that does not adapt, on the table that evergreen stands on: evergreen-fixed that is told nothing.
+inline constexpr const char* decoupled_id = "evergreen-fixed";
+
 struct contestant {
   std::string name;  // in the table
   std::string id;

@@ -49,7 +49,7 @@ result<table> run(const experiment_options& options) {
   table out({"filter", "keys"}, {"rate", "expected_rate", "bits_per_key", "questions"});
   for (std::size_t i = 0; i < contestants().size(); ++i) {
     TAMIS_TRY(contest_filter f, beginner(contestants()[i], first_keys));
-    TAMIS_CHECK(grow(std::move(f), std::uint64_t{1} << options.at(17, 26), options.at(400'000, 4'000'000), options, out));
+    TAMIS_CHECK(grow(std::move(f), std::uint64_t{1} << options.at(17, 26), options.at(400'000U, 4'000'000U), options, out));
     options.done(i + 1, contestants().size());
   }
   return out;

@@ -68,7 +68,7 @@ std::uint64_t ask_in_turns(std::vector<racer>& racers, std::uint64_t keys, rando
 }
 
 result<table> run(const experiment_options& options) {
-  const unsigned doublings = options.at(6, 12);
+  const unsigned doublings = options.at(6U, 12U);
   const std::uint64_t slots = first_slots << doublings;
   const std::uint64_t keys = phase_keys(first_slots, doublings);
   TAMIS_TRY(any_filter grown, make_infini_contender({"infini", "infini", {}, fingerprint}, first_slots));

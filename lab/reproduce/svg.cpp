@@ -197,7 +197,8 @@ class picture {
         }
       }
       const bool hollow = l.as == mark::paper || !y_.shows(p.y);
-      if (l.as != mark::dashed && l.points.size() < 60) marks += shape(shape_of(l), at_x, at_y, colour, hollow);
+      if (l.as != mark::dashed && (l.as == mark::dots || l.points.size() < 60))
+        marks += shape(shape_of(l), at_x, at_y, colour, hollow);
     }
     if (l.as == mark::dots || l.as == mark::paper || curve.empty()) return marks;
     return fmt::format(R"(<path class="curve{}" d="{}" stroke="{}"/>)", l.as == mark::dashed ? " model" : "", curve, colour) +

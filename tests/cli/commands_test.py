@@ -39,7 +39,7 @@ class Commands(ToolTest):
         info = self.json("info", "f")
         self.assertEqual(list(info), INFO)
         self.assertEqual((info["filter"], info["keys"], info["capacity"], info["load"]), ("bloom1", 500, 1000, 0.5))
-        self.assertEqual((info["hash"], info["format_version"], info["options"]["word"]), ("fast", 1, "256"))
+        self.assertEqual((info["hash"], info["format_version"], info["options"]["word"]), ("fast", 2, "256"))
         self.assertTrue(0 < info["expected_fpr"] < 0.01)
         text = self.ok("info", "f")
         for part in ["checksums        correct", "fast, seed beef", "50.0 %", "KiB"]:

@@ -75,6 +75,26 @@ class Reproduce(ToolTest):
         self.reproduce("acf-traces", "--log", "keys.gz", "--runs", "1", out="zipped")
         self.assertEqual(self.read("zipped/acf-traces.csv").replace(b"keys.gz", b"keys"), self.read("out/acf-traces.csv"))
 
+    def test_data_and_pages(self):
+        os.mkdir(self.path("data"))
+        log = "".join(f"key {i * i % 20011}\n" for i in range(60000))
+        self.write("data/squares.txt", log.encode())
+        self.reproduce("evergreen-contest", "--data", self.path("data"), "--pages", self.path("pages"))
+        rows = self.read("out/evergreen-contest.csv").decode().splitlines()
+        self.assertTrue(any(r.startswith("squares,10,evergreen-fixed,") for r in rows))
+        page = self.read("pages/evergreen-contest.md").decode()
+        self.assertIn("| squares (", page)
+        self.assertRegex(page, r"commit \w+.*\n?.*20\d\d-\d\d-\d\d")
+        for line in page.splitlines():
+            if not line.startswith(("|", "!", "./run")):
+                self.assertLessEqual(len(line), 100)
+        for chart in re.findall(r"\((evergreen-contest/.*\.svg)\)", page):
+            xml.dom.minidom.parseString(self.read("pages/" + chart))
+        self.assertEqual(self.read("pages/evergreen-contest/evergreen-contest.csv"), self.read("out/evergreen-contest.csv"))
+        # What was made with data is not mixed with what was made without.
+        self.refused("reproduce", "evergreen-contest", "--out", "out", says="holds results of data")
+        self.refused("reproduce", FAST, "--out", "other", "--data", "none", says="is not a folder")
+
     def test_log_too_short(self):
         self.write("few", "a\nb\na\n")
         self.refused("reproduce", "acf-traces", "--log", "few", "--out", "out", says="few: has 2 different keys")

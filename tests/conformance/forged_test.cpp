@@ -43,18 +43,13 @@ class forger {
 
   byte_vector operator()(byte_vector bytes) {
     const frame_layout at(bytes);
-    const std::span<std::byte> payload = std::span(bytes).subspan(at.payload, at.payload_sum - at.payload);
+    const std::span<std::byte> payload = std::span(bytes).subspan(at.payload, at.payload_end - at.payload);
     do change(payload);
     while (draw_.below(3) == 0);
     return resealed(std::move(bytes));
   }
 
  private:
-  static byte_vector payload_of(const byte_vector& file) {
-    const frame_layout at(file);
-    return {file.begin() + static_cast<std::ptrdiff_t>(at.payload), file.begin() + static_cast<std::ptrdiff_t>(at.payload_sum)};
-  }
-
   void change(std::span<std::byte> all) {
     switch (draw_.below(7)) {
       case 5: return transplant(all);

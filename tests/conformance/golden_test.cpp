@@ -1,4 +1,4 @@
-// Saved files of every released encoding stay readable. The files lie in tests/golden/v1; they are written only when
+// Saved files of every released encoding stay readable. The files lie in tests/golden/v2; they are written only when
 // TAMIS_WRITE_GOLDEN=1 asks for it, and a changed file means that the filter's version number has to go up.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class golden : public conformance {
   static constexpr std::uint64_t kept_keys = 100;
 
   std::string path() const {
-    return TAMIS_SOURCE_DIR "/tests/golden/v1/" + id() + (GetParam().has_list() ? "+mistakes" : "") + ".tamis";
+    return TAMIS_SOURCE_DIR "/tests/golden/v2/" + id() + (GetParam().has_list() ? "+mistakes" : "") + ".tamis";
   }
   static std::vector<digest> kept() { return digests_from(first_key, kept_keys, test_hash()); }
 

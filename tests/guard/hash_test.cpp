@@ -119,7 +119,8 @@ TEST(a_new_store, is_not_made_by_an_opening_that_fails) {
   EXPECT_TRUE(behind->rows("").value().empty());
 }
 
-// Made by the release before stores kept secrets: 120 keys, of which one was erased, two snapshots, and two changes since.
+// Made by the release before stores kept secrets: 120 keys, of which one was erased, two snapshots, and two changes since. The
+// snapshots are of a format that is not read any more, so the filter is rebuilt, until there is a new one.
 class old_store : public ::testing::TestWithParam<std::string> {
  protected:
   old_store() {
@@ -144,7 +145,7 @@ class old_store : public ::testing::TestWithParam<std::string> {
 TEST_P(old_store, opens_and_goes_on_with_its_hash) {
   for (int life = 0; life < 3; ++life) {
     guarded_store tested = open();
-    EXPECT_EQ(to_string(tested.recovered().way), "snapshot") << tested.recovered().reason;
+    EXPECT_EQ(to_string(tested.recovered().way), life == 0 ? "rebuilt" : "snapshot") << tested.recovered().reason;
     EXPECT_EQ(lost_keys(tested, truth), 0u);
     EXPECT_FALSE(tested.contains(key_of(5)).value());
     EXPECT_EQ(tested.hash().family(), GetParam() == "keyed" ? hash_family::keyed : hash_family::fast);

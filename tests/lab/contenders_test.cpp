@@ -95,8 +95,9 @@ TYPED_TEST(contenders, choose_on_the_first_fifth_of_a_log) {
   EXPECT_TRUE(test::refused(choose_share<TypeParam>(terms("rsqf", 0.5), in, log), "rsqf"));
 }
 
-TEST(tag_cache, forgets_the_least_recently_used_of_a_set) {
-  tag_cache cache(1);
+class tag_cache_widths : public ::testing::TestWithParam<tag_cache::tags> {};
+TEST_P(tag_cache_widths, forget_the_least_recently_used_of_a_set) {
+  tag_cache cache(1, GetParam());
   std::deque<digest> model;  // the most recent first
   random_source source(9);
   const std::vector<digest> some = keys(14);
@@ -118,8 +119,10 @@ TEST(tag_cache, forgets_the_least_recently_used_of_a_set) {
     model.push_front(d);
     if (model.size() > tag_cache::ways) model.pop_back();
   }
-  EXPECT_EQ(cache.bits(), 512u);
+  EXPECT_EQ(cache.bits(), 8 * static_cast<unsigned>(GetParam()));
+  EXPECT_EQ(tag_cache::sets_in(3.9 * static_cast<double>(cache.bits()), GetParam()), 3u);
 }
+INSTANTIATE_TEST_SUITE_P(both, tag_cache_widths, ::testing::Values(tag_cache::tags::of_64_bits, tag_cache::tags::of_128_bits));
 
 }  // namespace
 }  // namespace tamis::lab

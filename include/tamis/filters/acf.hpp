@@ -33,7 +33,6 @@ struct cuckooing_kind {
       .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
       .paper = detail::acf_paper,
       .options = options,
-      .version = 3,  // places are quarters of the digest
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
@@ -116,7 +115,6 @@ struct cyclic_kind {
       .summary = "adaptive cuckoo filter: the slot that collided takes another fingerprint",
       .paper = detail::acf_paper,
       .options = options,
-      .version = 3,  // places are quarters of the digest
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
@@ -165,7 +163,6 @@ struct swapping_kind {
       .summary = "adaptive cuckoo filter: the key that collided swaps slots within its bin",
       .paper = detail::acf_paper,
       .options = options,
-      .version = 3,  // places are quarters of the digest
   };
   static constexpr unsigned usual_k = 2;
   static constexpr unsigned usual_b = 4;

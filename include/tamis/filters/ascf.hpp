@@ -27,7 +27,6 @@ class additive_addressing {
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
       .options = detail::cuckoo_options,
-      .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }

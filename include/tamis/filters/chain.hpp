@@ -210,7 +210,6 @@ class chain_linear : public quotient_chain {
       .summary = "grows by adding quotient filters of equal size; every query asks all of them",
       .paper = "Guo, Wu, Chen, Luo: The dynamic Bloom filters (TKDE 2010); InfiniFilter (SIGMOD 2023), section 3",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<chain_linear> create(const filter_params& params) {
@@ -250,7 +249,6 @@ class chain_geometric : public quotient_chain {
       .summary = "grows by adding quotient filters of doubled size; every query asks all of them",
       .paper = "Almeida et al.: Scalable Bloom filters (IPL 2007); Pagh, Segev, Wieder (FOCS 2013); InfiniFilter, section 3",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<chain_geometric> create(const filter_params& params) {

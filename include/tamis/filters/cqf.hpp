@@ -29,7 +29,6 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
       .summary = "counting quotient filter: counts in variable-length counters inside the runs",
       .paper = "Pandey, Bender, Johnson, Patro: A general-purpose counting filter (SIGMOD 2017)",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<cqf> create(const filter_params& params) {

@@ -23,7 +23,6 @@ class xor_addressing {
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
       .options = detail::cuckoo_options,
-      .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::bit_ceil(std::max<std::uint64_t>(m, 2)); }

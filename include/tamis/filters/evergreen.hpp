@@ -44,7 +44,6 @@ class evergreen {
       .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
       .options = options,
-      .version = 3,  // places are of the digest's first word; the first eight bits of a wide slot stand together
   };
 
   static result<evergreen> create(const filter_params& params);

@@ -30,7 +30,6 @@ struct exaf_scheme {
       .summary = "extension adaptive (broom) filter: lengthens fingerprints that were wrong",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021), section 5",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<exaf_scheme> create(const filter_params&, unsigned) { return exaf_scheme(); }

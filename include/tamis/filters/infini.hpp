@@ -59,7 +59,6 @@ class infini {
       .summary = "InfiniFilter: doubles without its keys; young fingerprints are long, old ones short",
       .paper = "Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond (SIGMOD 2023)",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<infini> create(const filter_params& params);

@@ -25,7 +25,6 @@ class quotient : public detail::remainder_filter<detail::three_bit> {
       .summary = "classic quotient filter with three flags a slot: deletes, merges, iterates in order",
       .paper = "Bender et al.: Don't thrash: how to cache your hash on flash (PVLDB 2012)",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<quotient> create(const filter_params& params) {

@@ -24,7 +24,6 @@ class rsqf : public detail::remainder_filter<detail::rank_select<>> {
       .summary = "rank-and-select quotient filter: deletes, merges, iterates in order",
       .paper = "Pandey, Bender, Johnson, Patro: A general-purpose counting filter (SIGMOD 2017)",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<rsqf> create(const filter_params& params) {

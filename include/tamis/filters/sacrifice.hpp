@@ -35,7 +35,6 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
       .paper =
           "Bender et al.: Don't thrash: how to cache your hash on flash (PVLDB 2012); InfiniFilter (SIGMOD 2023), section 3",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<sacrifice> create(const filter_params& params) {

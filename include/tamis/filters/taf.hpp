@@ -39,7 +39,6 @@ class taf_scheme {
       .summary = "telescoping adaptive filter: fixes every false positive it is told of",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021)",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<taf_scheme> create(const filter_params& params, unsigned remainder) {

@@ -25,7 +25,6 @@ struct utaf_scheme {
       .summary = "telescoping adaptive filter with uncoded selectors: larger, faster to update",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021), section 6.2",
       .options = options,
-      .version = 2,  // the place comes from the digest's first word
   };
 
   static result<utaf_scheme> create(const filter_params&, unsigned) { return utaf_scheme(); }

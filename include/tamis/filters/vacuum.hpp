@@ -29,7 +29,6 @@ class chunk_addressing {
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
       .options = detail::cuckoo_options,
-      .version = 4,  // bucket and fingerprint are different bits of the digest's first word
   };
 
   static std::uint64_t allowed(std::uint64_t m) {

@@ -1,5 +1,7 @@
 #include "tamis/detail/io/archive.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace tamis::detail {
@@ -11,7 +13,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
 
 void writer::bytes(std::span<const std::byte> bytes) {
   if (!status_.ok()) return;
-  sum_.update(bytes);
+  position_ += bytes.size();
   if (buffer_.size() + bytes.size() <= buffer_bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return;
@@ -27,18 +29,26 @@ status writer::finish() {
   return status_;
 }
 
+void writer::align() {
+  constexpr std::array<std::byte, cache_line_bytes> zeros{};
+  bytes(std::span(zeros).first(bytes_to_line(position_)));
+}
+
 void reader::bytes(std::span<std::byte> bytes) {
   if (!ok()) return;
   if (bytes.size() > remaining_) return fail("it ends too early");
   status_ = source_.read(bytes);
   if (!ok()) return;
+  position_ += bytes.size();
   remaining_ -= bytes.size();
-  sum_.update(bytes);
 }
 
-void reader::limit(std::uint64_t limit) {
-  if (limit > remaining_) return fail("it ends too early");
-  remaining_ = limit;
+void reader::align() {
+  std::array<std::byte, cache_line_bytes> zeros{};
+  const auto gap = std::span(zeros).first(bytes_to_line(position_));
+  bytes(gap);
+  if (ok() && std::any_of(gap.begin(), gap.end(), [](std::byte b) { return b != std::byte{0}; }))
+    fail("what should be zeros beside a table is not");
 }
 
 void reader::fail(std::string message, error_code code) {

@@ -117,8 +117,8 @@ any_filter listed(std::uint64_t entries, std::uint64_t capacity = 1000, std::str
 }
 result<any_filter> load(const byte_vector& bytes) { return load_bytes(bytes, {std::nullopt, &toys()}); }
 std::string kind_of(const byte_vector& frame) {
-  const auto length = number_at<std::uint64_t>(frame, frame_layout::kind_length);
-  return {reinterpret_cast<const char*>(frame.data()) + frame_layout::kind, length};
+  const byte_vector kind = kind_in(frame);
+  return {reinterpret_cast<const char*>(kind.data()), kind.size()};
 }
 std::string setting(const any_filter& f, std::string_view name) {
   for (const auto& [key, value] : f.settings()) {
@@ -389,13 +389,13 @@ TEST(known_mistakes, list_in_a_file_must_be_whole) {
   byte_vector bytes = f.save_bytes();
   const frame_layout at(bytes);
   byte_vector twice = bytes;
-  std::copy(twice.begin() + static_cast<std::ptrdiff_t>(at.payload_sum - 32),
-            twice.begin() + static_cast<std::ptrdiff_t>(at.payload_sum - 16),
-            twice.begin() + static_cast<std::ptrdiff_t>(at.payload_sum - 16));
+  std::copy(twice.begin() + static_cast<std::ptrdiff_t>(at.payload_end - 32),
+            twice.begin() + static_cast<std::ptrdiff_t>(at.payload_end - 16),
+            twice.begin() + static_cast<std::ptrdiff_t>(at.payload_end - 16));
   EXPECT_TRUE(refused(load(resealed(twice)), "twice"));
-  put_number(bytes, at.payload_sum - 40, std::uint64_t{1});
+  put_number(bytes, at.payload_end - 40, std::uint64_t{1});
   EXPECT_TRUE(refused(load(resealed(bytes)), "shorter than its length"));
-  put_number(bytes, at.payload_sum - 40, std::uint64_t{0});
+  put_number(bytes, at.payload_end - 40, std::uint64_t{0});
   EXPECT_TRUE(refused(load(resealed(bytes)), "0 entries"));
 }
 

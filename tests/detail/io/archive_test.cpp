@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/support/bytes.hpp"
@@ -130,20 +131,6 @@ TEST(reader, first_error_stays) {
   EXPECT_TRUE(refused(in.state(), "first"));
 }
 
-TEST(reader, reads_no_further_than_its_limit) {
-  const byte_vector bytes = saved(std::uint64_t{5});
-  memory_source source(bytes);
-  reader in(source);
-  in.limit(4);
-  std::uint64_t value = 0;
-  in(value);
-  EXPECT_FALSE(in.ok());
-  memory_source again(bytes);
-  reader beyond(again);
-  beyond.limit(9);
-  EXPECT_FALSE(beyond.ok());
-}
-
 class failing_sink final : public byte_sink {
  public:
   explicit failing_sink(std::size_t room) : room_(room) {}
@@ -170,14 +157,36 @@ TEST(writer, error_of_the_sink_is_reported_and_ends_writing) {
   EXPECT_TRUE(refused(out.finish(), "the disk is full"));
 }
 
-TEST(writer, checksum_is_that_of_the_bytes) {
-  counting_sink sink;
-  writer out(sink);
-  out(example(50000));
-  ASSERT_TRUE(out.finish().ok());
-  const byte_vector bytes = saved(example(50000));
-  EXPECT_EQ(out.checksum_value(), test::sum_of(bytes));
-  EXPECT_EQ(sink.count(), bytes.size());
+// Small ones stand where they come; large ones in whole cache lines, with zeros around them.
+TEST(archive, large_tables_stand_in_whole_lines) {
+  for (const std::uint64_t size : {1u, 4095u, 4096u, 4097u, 5000u}) {
+    auto table = zeroed_array<std::uint8_t>::make(size).value();
+    std::fill(table.begin(), table.end(), std::uint8_t{0xa5});
+    memory_sink sink;
+    writer out(sink);
+    out(std::uint8_t{1}, table, std::uint8_t{2});
+    out.finish().value();
+    const byte_vector bytes = std::move(sink).take();
+    const bool aligned = size >= aligned_table_bytes;
+    const std::size_t begin = aligned ? 64 : 9;
+    const std::size_t end = aligned ? (begin + size + 63) / 64 * 64 : begin + size;
+    ASSERT_EQ(bytes.size(), end + 1);
+    EXPECT_EQ(bytes[begin], std::byte{0xa5});
+    EXPECT_EQ(bytes[begin + size - 1], std::byte{0xa5});
+    EXPECT_EQ(bytes[end], std::byte{2});
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const bool gap = (i >= 9 && i < begin) || (i >= begin + size && i < end);
+      if (!gap) continue;
+      EXPECT_EQ(bytes[i], std::byte{0});
+      byte_vector changed = bytes;
+      changed[i] = std::byte{1};
+      memory_source source(changed);
+      reader in(source);
+      std::uint8_t number = 0;
+      in(number, table);
+      ASSERT_TRUE(refused(in.state(), "zeros beside a table")) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -151,6 +151,26 @@ TEST(split_bloom1_shape, smallest_that_keeps_the_rate) {
   EXPECT_EQ(split_bloom1_shape_for_bits(1000, 10, 512).value().cells, 20u);
 }
 
+// Small rates are summed, others have a closed form: nothing shows where one takes over.
+TEST(bloom1_rate, falls_evenly_with_the_words) {
+  for (const unsigned k : {8u, 16u}) {
+    double before = bloom1_rate(60, 512, 1000, k);
+    ASSERT_GT(before, 1e-7);
+    double step_before = 0.0;
+    for (std::uint64_t words = 61; words < 1000; ++words) {
+      const double rate = bloom1_rate(words, 512, 1000, k);
+      const double step = before / rate - 1.0;
+      EXPECT_GT(step, 0.0) << words << " words, k = " << k;
+      if (words > 61) {
+        EXPECT_NEAR(step / step_before, 1.0, 0.05) << words << " words, k = " << k;
+      }
+      before = rate;
+      step_before = step;
+    }
+    EXPECT_LT(before, 1e-9);
+  }
+}
+
 TEST(bloom1_shape, rate_out_of_reach_is_an_error) {
   EXPECT_TRUE(test::refused(bloom1_shape_for_rate(1000, 1e-12, 32, 0), "cannot be reached"));
 }

@@ -106,7 +106,7 @@ class block_places {
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
     if (S.split || k_ <= places_per_seed) return all_set<S>(block, 0, count<S>());
-    return all_set<S>(block, 0, places_per_seed) & all_set<S>(block, 1, k_ - places_per_seed);
+    return (unsigned{all_set<S>(block, 0, places_per_seed)} & unsigned{all_set<S>(block, 1, k_ - places_per_seed)}) != 0;
 #else
     std::uint32_t all = 1;
     for_each<S>([&](unsigned lane, unsigned bit) { all &= block[lane] >> bit; });

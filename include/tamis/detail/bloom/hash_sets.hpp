@@ -118,7 +118,7 @@ class hash_sets {
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
     if (k_ <= places_per_seed) return all_set_of(block, 0, k_);
-    return all_set_of(block, 0, places_per_seed) & all_set_of(block, 1, k_ - places_per_seed);
+    return (unsigned{all_set_of(block, 0, places_per_seed)} & unsigned{all_set_of(block, 1, k_ - places_per_seed)}) != 0;
 #else
     std::uint32_t all = 1;
     for_each([&](unsigned bit) { all &= block[bit / 32] >> bit % 32; });

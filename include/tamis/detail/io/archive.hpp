@@ -7,8 +7,9 @@
 //   status validate() const;   // optional: do the loaded fields agree with each other?
 //
 // `writer` and `reader` are the two archives. Numbers are little-endian and fixed in width, arrays are a 64-bit length and
-// their elements. Both archives stop at the first error and keep it; a reader compares every length with the bytes that are
-// left before it takes memory, and calls `validate` on each type it has read.
+// their elements. The elements of a large table stand in whole cache lines, so that a mapped file can be used as it is: zeros
+// before and behind them. Both archives stop at the first error and keep it; a reader compares every length with the bytes that
+// are left before it takes memory, and calls `validate` on each type it has read.
 
 #include <bit>
 #include <concepts>
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "tamis/detail/base/zeroed_array.hpp"
-#include "tamis/detail/io/checksum.hpp"
 #include "tamis/result.hpp"
 #include "tamis/stream.hpp"
 
@@ -50,6 +50,12 @@ struct stored_access {
   }
 };
 
+// Tables from this size on begin and end at a multiple of a cache line, counted from the beginning of the archive.
+inline constexpr std::uint64_t aligned_table_bytes = 4096;
+
+// From a position in the archive up to the next cache line.
+constexpr std::uint64_t bytes_to_line(std::uint64_t position) { return (0 - position) % cache_line_bytes; }
+
 class writer {
  public:
   explicit writer(byte_sink& sink) : sink_(sink) {}
@@ -62,7 +68,6 @@ class writer {
   void bytes(std::span<const std::byte> bytes);
   // The first error, if there was one.
   status finish();
-  std::uint64_t checksum_value() const { return sum_.value(); }
 
  private:
   template <class T>
@@ -79,7 +84,10 @@ class writer {
   template <stored_scalar T>
   void put(const zeroed_array<T>& array) {
     put(array.size());
+    const bool aligned = array.bytes() >= aligned_table_bytes;
+    if (aligned) align();
     bytes(std::as_bytes(array.span()));
+    if (aligned) align();
   }
   template <class T, class Allocator>
   void put(const std::vector<T, Allocator>& values) {
@@ -90,9 +98,10 @@ class writer {
     put(std::uint64_t{text.size()});
     bytes(std::as_bytes(std::span(text)));
   }
+  void align();  // zeros up to the next line
 
   byte_sink& sink_;
-  checksum sum_;
+  std::uint64_t position_ = 0;
   std::vector<std::byte> buffer_;
   status status_;
 };
@@ -107,10 +116,7 @@ class reader {
   }
 
   void bytes(std::span<std::byte> bytes);
-  // No more than `limit` bytes belong to what is read from here on.
-  void limit(std::uint64_t limit);
   std::uint64_t remaining() const { return remaining_; }
-  std::uint64_t checksum_value() const { return sum_.value(); }
 
   bool ok() const { return status_.ok(); }
   // The first error wins.
@@ -142,7 +148,10 @@ class reader {
     auto made = zeroed_array<T>::make(size);
     if (!made) return fail(made.message(), made.code());
     array = *std::move(made);
+    const bool aligned = array.bytes() >= aligned_table_bytes;
+    if (aligned) align();
     bytes(std::as_writable_bytes(array.span()));
+    if (aligned) align();
   }
   template <class T, class Allocator>
   void get(std::vector<T, Allocator>& values) {
@@ -166,9 +175,10 @@ class reader {
 
   // A stored length of elements of this size, checked against what is left.
   std::uint64_t length(std::uint64_t element_bytes);
+  void align();  // what lies before the next line is zero
 
   byte_source& source_;
-  checksum sum_;
+  std::uint64_t position_ = 0;
   std::uint64_t remaining_;
   status status_;
 };

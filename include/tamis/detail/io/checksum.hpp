@@ -1,6 +1,6 @@
 #pragma once
 
-// XXH3-64 over a stream of bytes.
+// XXH3-64: of bytes that are at hand, or over a stream of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,12 @@ class checksum {
   checksum(checksum&&) noexcept;
   ~checksum();
 
+  static std::uint64_t of(std::span<const std::byte> bytes);
+
   void update(std::span<const std::byte> bytes);
   std::uint64_t value() const;
+  // As if nothing had been added.
+  void reset();
 
  private:
   struct state;
