@@ -1,0 +1,82 @@
+"""used_memory sees every byte of a filter, MEMORY USAGE says the truth, limits hold, and nothing is left behind."""
+
+import time
+import unittest
+
+import server
+
+
+def used(c):
+    return int(server.field(c("INFO", "memory").decode(), "used_memory"))
+
+
+def settled(c):
+    """used_memory once the buffers of closed clients and lazily freed values are gone: the least of 2.4 seconds."""
+    least = used(c)
+    for _ in range(8):
+        time.sleep(0.3)
+        least = min(least, used(c))
+    return least
+
+
+class Memory(unittest.TestCase):
+    def test_usage_is_what_was_taken(self):
+        with server.Server() as s:
+            c = s.client()
+            for name, capacity, keys in (("evergreen", 100, 600_000), ("bloom", 3_000_000, 5000), ("cuckoo", 2_000_000, 5000),
+                                         ("cqf", 3_000_000, 5000), ("acf-cyclic", 500_000, 5000)):
+                with self.subTest(filter=name):
+                    self.check_usage(s, c, name, capacity, keys)
+
+    def check_usage(self, s, c, name, capacity, keys):
+        other = server.Client(s.port)  # whose buffers are gone when memory is looked at
+        other("TAMIS.RESERVE", "k", name, 0.01, capacity, "MODE", "MULTI")
+        for first in range(0, keys, 5000):
+            other("TAMIS.MADD", "k", *range(first, first + 5000))
+        other.close()
+        said, full = c("MEMORY", "USAGE", "k"), settled(c)
+        c("UNLINK", "k")
+        self.assertAlmostEqual(said / (full - settled(c)), 1, delta=0.03)
+
+    def test_nothing_is_left(self):
+        with server.Server() as s:
+            c, after = s.client(), []
+            for _ in range(4):
+                other = server.Client(s.port)
+                for name in ("bloom", "cuckoo", "evergreen", "infini", "taf", "abf", "acf-cyclic"):
+                    other("TAMIS.RESERVE", name, name, 0.01, 5000, "MODE", "MULTI", "MISTAKES", 100)
+                    other("TAMIS.MADD", name, *range(5000))
+                    other("TAMIS.MISTAKE", name, *(f"a{i}" for i in range(1000)))
+                    other("UNLINK", name)
+                other.close()
+                after.append(settled(c))
+            self.assertLess(abs(after[-1] - after[1]), 4096)
+
+    def test_limit_of_a_value(self):
+        with server.Server("--tamis.memory-limit", "1mb") as s:
+            c = s.client()
+            self.assertIn("Insufficient memory", c.error("BF.RESERVE", "b", 0.001, 10_000_000))
+            self.assertEqual(c("EXISTS", "b"), 0)
+            c("BF.RESERVE", "b", 0.001, 1000)
+            added = []
+            for first in range(0, 2_000_000, 5000):
+                answers = c("BF.MADD", "b", *range(first, first + 5000))
+                added += [first + i for i, a in enumerate(answers) if not isinstance(a, server.Error)]
+                if isinstance(answers[-1], server.Error):
+                    self.assertIn("ERR no memory", str(answers[-1]))
+                    break
+            else:
+                self.fail("grew without end")
+            self.assertLess(c("MEMORY", "USAGE", "b"), 1.1 * (1 << 20))
+            for first in range(0, len(added), 5000):
+                self.assertTrue(all(c("BF.MEXISTS", "b", *added[first:first + 5000])))
+
+    def test_maxmemory_sees_filters(self):
+        with server.Server("--maxmemory", "20mb") as s:
+            c = s.client()
+            c("TAMIS.RESERVE", "a", "bloom", 0.001, 20_000_000)
+            self.assertIn("OOM", c.error("SET", "x", "y"))
+
+
+if __name__ == "__main__":
+    unittest.main()
