@@ -225,7 +225,7 @@ void add_flags(CLI::App& tool, reproduce_flags& given) {
   tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
   given.files.reads_keys(tool, "--log", given.log,
                          "keys, one per line, or a capture, in place of synthetic traces; may be compressed");
-  tool.add_option("--data", given.data, "folder of key lists and logs, for experiments that take several")->type_name("DIR");
+  given.files.reads_folder(tool, "--data", given.data, "folder of key lists and logs, for experiments that take several");
   tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
       ->type_name("N");
   given.files.creates_json(tool, given.json);

@@ -27,6 +27,7 @@ struct command_files::use {
   created_file* file = nullptr;
 
   bool is_created() const { return does == role::created || does == role::created_filter; }
+  bool is_folder() const { return does == role::filled_folder || does == role::read_folder; }
   bool is_filter() const { return does == role::filter || does == role::changed_filter; }
 };
 
@@ -97,9 +98,14 @@ void command_files::creates_json(CLI::App& command, created_file& file) {
 
 CLI::Option* command_files::fills(CLI::App& command, const std::string& name, std::string& text, const std::string& help,
                                   std::function<std::string(const std::string&)> folder_of) {
-  CLI::Option* option = add(command, role::folder, name, text, help)->type_name("DIR");
+  CLI::Option* option = add(command, role::filled_folder, name, text, help)->type_name("DIR");
   flags_.back().folder_of = std::move(folder_of);
   return option;
+}
+
+CLI::Option* command_files::reads_folder(CLI::App& command, const std::string& name, std::string& path,
+                                         const std::string& help) {
+  return add(command, role::read_folder, name, path, help)->type_name("DIR");
 }
 
 std::vector<command_files::use> command_files::uses() const {
@@ -126,9 +132,11 @@ std::vector<command_files::use> command_files::uses() const {
 }
 
 void command_files::check_pair(const use& made, const use& other) {
-  if (other.does == role::folder) {
-    if (!made.descriptor && lies_in(made.path, other.path))
-      fail(made.path, made.name + " lies in the folder that " + other.name + " fills");
+  if (other.is_folder()) {
+    if (!made.descriptor && lies_in(made.path, other.path)) {
+      const char* does = other.does == role::filled_folder ? " fills" : " reads";
+      fail(made.path, made.name + " lies in the folder that " + other.name + does);
+    }
     return;
   }
   const bool one_stream = made.descriptor && made.descriptor == other.descriptor;
@@ -181,6 +189,7 @@ void command_files::open(const CLI::App& command) {
       if (&u == &other) continue;
       if (u.is_created() && (!other.is_created() || &other < &u)) check_pair(u, other);  // two created ones once
       if (u.does == role::changed_filter && other.does == role::keys) check_pair(u, other);
+      if (u.does == role::filled_folder && other.does == role::read_folder) check_pair(u, other);
     }
   }
   for (const use& u : all) {

@@ -40,6 +40,8 @@ class command_files {
   // empty if there is none.
   CLI::Option* fills(CLI::App& command, const std::string& name, std::string& text, const std::string& help,
                      std::function<std::string(const std::string&)> folder_of = nullptr);
+  // A folder of inputs: nothing is created or filled in it.
+  CLI::Option* reads_folder(CLI::App& command, const std::string& name, std::string& path, const std::string& help);
 
   // What the command does once its files are checked and open.  Requires: all flags are added.
   void run(CLI::App& command, std::function<void()> work);
@@ -50,7 +52,7 @@ class command_files {
   bool text_wanted() const;
 
  private:
-  enum class role { keys, filter, changed_filter, created, created_filter, folder };
+  enum class role { keys, filter, changed_filter, created, created_filter, filled_folder, read_folder };
   struct flag {
     role does;
     std::string name;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "tests/c/support.hpp"
 
@@ -226,12 +227,14 @@ TEST(c_filter_secret, is_needed_again) {
 // A file that C++ wrote is the file that C reads.
 TEST(c_filter_file, golden_files_load_and_save_the_same_bytes) {
   for (const std::string& id : kinds()) {
-    const std::string path = std::string(TAMIS_SOURCE_DIR) + "/tests/golden/v1/" + id + ".tamis";
+    const std::string path = std::string(TAMIS_SOURCE_DIR) + "/tests/golden/v2/" + id + ".tamis";
     tamis_filter* f = nullptr;
     tamis_error error{};
     ASSERT_EQ(tamis_filter_load_file(path.c_str(), nullptr, &f, &error), TAMIS_OK) << error.message;
     const filter_handle loaded(f);
     EXPECT_EQ(tamis_filter_kind(f), id);
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_EQ(saved(f), std::string(std::istreambuf_iterator<char>(file), {})) << id;
   }
 }
 

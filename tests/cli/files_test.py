@@ -27,7 +27,8 @@ COMMANDS = {
                    reads=["--members", "--queries"], creates=["--json"]),
     "generate": dict(args=["generate", "uniform", "--count", "10", "--members-count", "10"], creates=["--out", "--members", "--json"]),
     "bench": dict(args=["bench", "--filter", "bloom", "--keys", "100", "--repeats", "1"], creates=["--json"]),
-    "reproduce": dict(args=["reproduce", "--list", "--log", "{--log}"], reads=["--log"], creates=["--json"], fills=["--out"]),
+    "reproduce": dict(args=["reproduce", "--list", "--log", "{--log}"], reads=["--log"], creates=["--json"], fills=["--out", "--pages"],
+                      reads_folders=["--data"]),
 }  # fmt: skip
 
 
@@ -71,7 +72,7 @@ class Files(ToolTest):
             text = self.ok(name, "--help")
             flags = re.findall(r"^  (--[\w-]+) (?:FILE|FILE\|-|DIR)(?:\s|$)", text, re.M)
             positionals = re.findall(r"^  (FILE|KEYS|OUT)(?:\s|$)", text, re.M)
-            known = [flag for part in ("reads", "changes", "creates", "fills") for flag in about.get(part, [])]
+            known = [flag for part in ("reads", "changes", "creates", "fills", "reads_folders") for flag in about.get(part, [])]
             self.assertEqual(sorted(flags + positionals), sorted(known), name)
             self.assertIn("--force", text, name)
 
@@ -246,6 +247,18 @@ class Files(ToolTest):
             self.refused_and_nothing_changed(("replay", "--keys", "10", "--queries-count", "10", "--store", "rocksdb:out", "--html", path),
                                              f"{path}: --html lies in the folder that --store fills")
         self.assertEqual(os.listdir(self.path("out")), [])
+
+    def test_nothing_is_created_in_a_folder_that_the_command_reads(self):
+        os.mkdir(self.path("data"))
+        os.symlink("data", self.path("link"))
+        self.write("data/keys", lines(1, 10))
+        for flag in ("--json", "--out", "--pages"):
+            out = () if flag == "--out" else ("--out", "out")
+            for path in ("data/keys", "link/new", "data"):
+                self.refused("reproduce", FAST, "--data", "data", "--force", *out, flag, path,
+                             says=f"{path}: {flag} lies in the folder that --data reads")
+        self.assertEqual(os.listdir(self.path("data")), ["keys"])
+        self.assertEqual(self.read("data/keys").decode(), lines(1, 10))
 
     def test_a_link_to_nothing_counts_as_a_file(self):
         os.symlink("target", self.path("dangling"))
