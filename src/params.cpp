@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
+
+#include "tamis/detail/base/shown.hpp"
 
 namespace tamis {
 namespace {
 
-std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
+using detail::shown;
 
 template <class Names>
 std::string joined(const Names& names) {
@@ -55,8 +52,8 @@ status check_params(const filter_info& info, const filter_params& params) {
   if (params.fpr && !(*params.fpr > 0.0 && *params.fpr < 1.0)) {
     return failure{"fpr " + shown(*params.fpr) + ": must be above 0 and below 1", error_code::out_of_range};
   }
-  if (params.bits_per_key && !(*params.bits_per_key > 0.0 && *params.bits_per_key <= 4096.0)) {
-    return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most 4096",
+  if (params.bits_per_key && !(*params.bits_per_key > 0.0 && *params.bits_per_key <= most_bits_per_key)) {
+    return failure{"bits per key " + shown(*params.bits_per_key) + ": must be above 0 and at most " + shown(most_bits_per_key),
                    error_code::out_of_range};
   }
   if (params.memory != nullptr && params.memory != &current_memory()) {

@@ -51,6 +51,8 @@ struct memory_bits {
   std::uint64_t slow = 0;
 };
 
+// What may be asked for, and what a rate may come to.
+inline constexpr double most_bits_per_key = 4096.0;
 inline constexpr std::uint64_t largest_capacity = std::uint64_t{1} << 48;
 
 // Capacity, rate and bits per key are in range, exactly one of the last two is given, and every option is one that `info`

@@ -12,6 +12,7 @@ using namespace detail;
 namespace {
 
 TAMIS_CONFORMANCE(params, all_cases());
+TAMIS_CONFORMANCE(bounded, all_variants());
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -79,6 +80,51 @@ TEST_P(params, extremes_work_or_have_a_reason) {
     EXPECT_TRUE(may_contain_all(*f, in));
     if (f->bits().fast < small_enough_to_save) {
       EXPECT_TRUE(may_contain_all(load(f->save_bytes()).value(), in));
+    }
+  }
+}
+
+// Counts what is asked for, and refuses what would bring it above the limit.
+class limited_memory final : public memory_resource {
+ public:
+  explicit limited_memory(std::uint64_t most) : most_(most) {}
+  std::uint64_t most_asked() const { return most_asked_; }
+
+  void* allocate_zeroed(std::uint64_t bytes, std::uint64_t alignment) noexcept override {
+    most_asked_ = std::max(most_asked_, used_ + bytes);
+    if (used_ + bytes > most_) return nullptr;
+    void* const memory = heap_memory().allocate_zeroed(bytes, alignment);
+    if (memory != nullptr) used_ += bytes;
+    return memory;
+  }
+  void release(void* memory, std::uint64_t bytes, std::uint64_t alignment) noexcept override {
+    used_ -= bytes;
+    heap_memory().release(memory, bytes, alignment);
+  }
+
+ private:
+  std::uint64_t most_;
+  std::uint64_t used_ = 0;
+  std::uint64_t most_asked_ = 0;
+};
+
+// A tiny rate must not ask for more fast memory than the most bits per key would; where it would, it is the rate that is named.
+// The smallest tables come on top, and in slow memory up to 16 shadows.
+TEST_P(bounded, rate_takes_no_more_than_the_most_bits_per_key) {
+  constexpr std::uint64_t capacity = 1000;
+  constexpr std::uint64_t most_bytes = capacity * 4096 / 8;
+  constexpr std::uint64_t smallest_tables = 64 << 10;
+  constexpr std::uint64_t shadows = 16 * most_bytes;
+  for (const double fpr : {1e-2, 1e-6, 1e-12, 1e-18, 1e-20, 1e-30, 1e-100, 1e-300, std::numeric_limits<double>::denorm_min()}) {
+    SCOPED_TRACE(::testing::Message() << "fpr " << fpr);
+    limited_memory memory(most_bytes + smallest_tables + shadows);
+    const auto f = create({.capacity = capacity, .fpr = fpr, .memory = &memory});
+    EXPECT_LE(memory.most_asked(), most_bytes + smallest_tables + shadows);
+    if (f) {
+      EXPECT_LE(f->bits().fast / 8, most_bytes + smallest_tables);
+    } else {
+      EXPECT_TRUE(refused(f, "fpr ")) << "but does not say which: " << f.message();
+      EXPECT_EQ(f.message().find("0.000000"), std::string::npos) << f.message();
     }
   }
 }

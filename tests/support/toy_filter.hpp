@@ -12,6 +12,7 @@
 
 #include "tamis/concepts.hpp"
 #include "tamis/detail/any/model.hpp"
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/io/archive.hpp"
 
 namespace tamis::test {
@@ -34,7 +35,8 @@ class toy_everything {
         params.fpr ? std::ceil(std::log2(static_cast<double>(made.slots_) / *params.fpr))
                    : std::floor(*params.bits_per_key * static_cast<double>(params.capacity) / static_cast<double>(made.slots_));
     if (width < 1 || width > widest) {
-      return failure{params.fpr ? "fpr: needs more than 60 bits per key" : "bits per key: must be 1 to 60"};
+      return failure{params.fpr ? "fpr " + detail::shown(*params.fpr) + ": needs more than 60 bits per key"
+                                : "bits per key: must be 1 to 60"};
     }
     made.capacity_ = params.capacity;
     made.width_ = static_cast<unsigned>(width);

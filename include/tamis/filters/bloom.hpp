@@ -37,7 +37,7 @@ class bloom {
     TAMIS_CHECK(check_params(info, params));
     TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, detail::most_bloom_places));
     TAMIS_TRY(const detail::bloom_shape shape,
-              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
+              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, 1, static_cast<unsigned>(k))
                          : detail::bloom_shape_for_bits(params.capacity, *params.bits_per_key, 1, static_cast<unsigned>(k)));
     bloom made;
     TAMIS_TRY(made.table_, detail::bitmap::make(shape.cells));

@@ -37,7 +37,7 @@ class counting_bloom {
     TAMIS_CHECK(check_params(info, params));
     TAMIS_TRY(const std::uint64_t k, number_option(params, "k", 0, 1, detail::most_bloom_places));
     TAMIS_TRY(const detail::bloom_shape shape,
-              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, static_cast<unsigned>(k))
+              params.fpr ? detail::bloom_shape_for_rate(params.capacity, *params.fpr, counter_bits, static_cast<unsigned>(k))
                          : detail::bloom_shape_for_bits(params.capacity, *params.bits_per_key, counter_bits,
                                                         static_cast<unsigned>(k)));
     counting_bloom made;

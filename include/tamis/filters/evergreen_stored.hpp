@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/growing/segment_renewal.hpp"
 #include "tamis/detail/growing/segment_tree.hpp"
 #include "tamis/detail/io/archive.hpp"
@@ -220,7 +221,7 @@ class evergreen_stored {
     if (params.fpr) {
       unsigned width = asked == 0 ? detail::pair_code::least_width : asked;
       while (asked == 0 && width <= widest && std::ldexp(0.95, -static_cast<int>(width)) > *params.fpr) ++width;
-      if (width > widest) return failure{"fpr " + std::to_string(*params.fpr) + " would need remainders of more than 24 bits"};
+      if (width > widest) return failure{"fpr " + detail::shown(*params.fpr) + " would need remainders of more than 24 bits"};
       return roots_for(params.capacity, width, segment_bits);
     }
     const double bits = *params.bits_per_key * static_cast<double>(params.capacity);

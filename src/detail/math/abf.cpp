@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/math/binomial.hpp"
 #include "word_fill.hpp"
 
@@ -269,8 +270,8 @@ result<bloom_shape> abf_shape(const abf_wish& wish) {
   }
   auto shape = bloom1_shape_for_rate(wish.capacity * j, std::pow(*wish.fpr, 1.0 / j), payload, wish.k);
   if (shape) return shape;
-  return failure{"fpr " + std::to_string(*wish.fpr) + " cannot be reached with words of " + std::to_string(wish.word_bits) +
-                     " bits, " + std::to_string(selector_bits) + " of them a selector: take a longer word or another filter",
+  return failure{"fpr " + shown(*wish.fpr) + " cannot be reached with words of " + std::to_string(wish.word_bits) + " bits, " +
+                     std::to_string(selector_bits) + " of them a selector: take a longer word or another filter",
                  error_code::out_of_range};
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "shown.hpp"
+#include "tamis/detail/base/shown.hpp"
 
 namespace tamis::detail {
 namespace {

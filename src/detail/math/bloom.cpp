@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/math/binomial.hpp"
+#include "tamis/params.hpp"
 #include "word_fill.hpp"
 
 namespace tamis::detail {
@@ -191,7 +193,7 @@ std::optional<std::uint64_t> fewest_words(mean_rate<Rates>& rate, std::uint64_t 
 constexpr double most_bloom1_bits_per_key = 512.0;
 
 failure rate_out_of_reach(double fpr, unsigned word_bits) {
-  return failure{"fpr " + std::to_string(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
+  return failure{"fpr " + shown(fpr) + " cannot be reached with words of " + std::to_string(word_bits) +
                      " bits and 512 bits per key: take a longer word or another filter",
                  error_code::out_of_range};
 }
@@ -249,14 +251,17 @@ double split_bloom1_rate(std::uint64_t words, unsigned word_bits, std::uint64_t 
   return rate_of_split(word_bits)(words, keys);
 }
 
-result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, unsigned k) {
+result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, unsigned cell_bits, unsigned k) {
+  TAMIS_TRY(const std::uint64_t most, cells_for(capacity, most_bits_per_key, cell_bits));
   std::optional<bloom_shape> best;
   for (unsigned tried = k == 0 ? 1 : k; tried <= (k == 0 ? most_bloom_places : k); ++tried) {
     const auto cells = checked_ceil(bloom_bits(capacity, fpr, tried));
-    if (cells && (!best || *cells < best->cells)) best = bloom_shape{*cells, tried};
+    if (cells && *cells <= (best ? best->cells - 1 : most)) best = bloom_shape{*cells, tried};
   }
-  if (!best) return failure{"a table for " + std::to_string(capacity) + " keys cannot be addressed", error_code::out_of_range};
-  return *best;
+  if (best) return *best;
+  return failure{"fpr " + shown(fpr) + ": needs more than " + shown(most_bits_per_key) +
+                     " bits per key with k=" + (k == 0 ? "1 to " + std::to_string(most_bloom_places) : std::to_string(k)),
+                 error_code::out_of_range};
 }
 
 result<bloom_shape> bloom_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned cell_bits, unsigned k) {

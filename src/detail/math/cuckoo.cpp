@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "shown.hpp"
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/math/binomial.hpp"
 
 namespace tamis::detail {

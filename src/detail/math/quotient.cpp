@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/shown.hpp"
 
 namespace tamis::detail {
 namespace {
@@ -35,7 +36,7 @@ result<quotient_shape> quotient_shape_for_rate(std::uint64_t capacity, double fp
   for (shape.remainder = 1; shape.remainder <= longest_remainder; ++shape.remainder) {
     if (quotient_rate(shape.quotients, capacity, shape.remainder) <= fpr) return shape;
   }
-  return failure{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
+  return failure{"fpr " + shown(fpr) + " would need remainders of more than " + std::to_string(longest_remainder) +
                      " bits, or more than 2^64 fingerprints",
                  error_code::out_of_range};
 }

@@ -102,7 +102,7 @@ constexpr double rates[] = {0.9, 0.3, 0.01, 1e-4};
 TEST(bloom_shape, smallest_that_keeps_the_rate) {
   for (const std::uint64_t capacity : capacities) {
     for (const double fpr : rates) {
-      const bloom_shape shape = bloom_shape_for_rate(capacity, fpr, 0).value();
+      const bloom_shape shape = bloom_shape_for_rate(capacity, fpr, 1, 0).value();
       const auto rate = [&](double cells) { return bloom_rate(cells, static_cast<double>(capacity), shape.k); };
       EXPECT_LE(rate(static_cast<double>(shape.cells)), fpr * (1 + 1e-9)) << capacity << " " << fpr;
       if (shape.cells > 2) {
@@ -114,7 +114,7 @@ TEST(bloom_shape, smallest_that_keeps_the_rate) {
 
 TEST(bloom_shape, of_the_usual_size) {
   // ln(1/fpr) / ln(2)^2 bits per key.
-  const bloom_shape shape = bloom_shape_for_rate(1000000, 0.01, 0).value();
+  const bloom_shape shape = bloom_shape_for_rate(1000000, 0.01, 1, 0).value();
   EXPECT_EQ(shape.k, 7u);
   EXPECT_NEAR(static_cast<double>(shape.cells) / 1e6, std::log(100.0) / std::pow(std::log(2.0), 2), 0.05);
 }
@@ -177,7 +177,7 @@ TEST(bloom1_shape, rate_out_of_reach_is_an_error) {
 
 TEST(shapes, given_k_is_taken) {
   for (const unsigned k : {1u, 5u, 16u}) {
-    EXPECT_EQ(bloom_shape_for_rate(1000, 0.01, k).value().k, k);
+    EXPECT_EQ(bloom_shape_for_rate(1000, 0.01, 1, k).value().k, k);
     EXPECT_EQ(bloom_shape_for_bits(1000, 10, 1, k).value().k, k);
     EXPECT_EQ(bloom1_shape_for_rate(1000, 0.1, 512, k).value().k, k);
     EXPECT_EQ(bloom1_shape_for_bits(1000, 10, 512, k).value().k, k);

@@ -2,6 +2,7 @@
 
 // What evergreen does with the whole filter: make, expand, merge, describe and check it. Included by filters/evergreen.hpp.
 
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/filters/evergreen.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -35,7 +36,7 @@ inline result<evergreen> evergreen::create(const filter_params& params) {
     // The rate when all segments are about to grow, which is the highest that they get to before.
     const double load = made.threshold_ / 100.0;
     for (f = f == 0 ? 1 : f; asked == 0 && f <= longest && std::ldexp(load, -static_cast<int>(f)) > *params.fpr;) ++f;
-    if (f > longest) return failure{"fpr " + std::to_string(*params.fpr) + " would need fingerprints of more than 56 bits"};
+    if (f > longest) return failure{"fpr " + detail::shown(*params.fpr) + " would need fingerprints of more than 56 bits"};
     shape = shape_with(f);
   } else {
     const double bits = *params.bits_per_key * static_cast<double>(params.capacity);

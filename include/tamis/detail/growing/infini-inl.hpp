@@ -3,6 +3,7 @@
 // What InfiniFilter does with whole tables, and what hardly ever happens: make, expand and contract it, and change what lies in
 // the secondary and the chain. Included by filters/infini.hpp.
 
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/filters/infini.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -23,7 +24,7 @@ inline result<infini> infini::create(const filter_params& params) {
   auto f = static_cast<unsigned>(asked);
   if (f == 0 && params.fpr) {
     for (f = 1; f <= longest && detail::quotient_rate(made.first_, params.capacity, f) > *params.fpr;) ++f;
-    if (f > longest) return failure{"fpr " + std::to_string(*params.fpr) + " would need fingerprints of more than 56 bits"};
+    if (f > longest) return failure{"fpr " + detail::shown(*params.fpr) + " would need fingerprints of more than 56 bits"};
   } else if (f == 0) {
     const auto slots = static_cast<double>(detail::divide_up(made.first_ + spare, 64) * 64);
     const auto keys = static_cast<double>(params.capacity);

@@ -32,7 +32,7 @@ inline constexpr unsigned split_bloom1_places = 8;
 
 // The smallest filter for `capacity` keys that the model says keeps the rate, or the best one of the given size. `k` = 0 leaves
 // k to us. Errors name what cannot be reached.
-result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, unsigned k);
+result<bloom_shape> bloom_shape_for_rate(std::uint64_t capacity, double fpr, unsigned cell_bits, unsigned k);
 result<bloom_shape> bloom_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned cell_bits, unsigned k);
 result<bloom_shape> bloom1_shape_for_rate(std::uint64_t capacity, double fpr, unsigned word_bits, unsigned k);
 result<bloom_shape> bloom1_shape_for_bits(std::uint64_t capacity, double bits_per_key, unsigned word_bits, unsigned k);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/math/quotient.hpp"
 #include "tamis/detail/quotient/spaced_table.hpp"
 
@@ -105,7 +106,7 @@ inline result<table_shape> table_shape_for_rate(std::uint64_t capacity, double f
     }
   }
   if (best) return *best;
-  return failure{"fpr " + std::to_string(fpr) + " would need remainders of more than " + std::to_string(range.widest) +
+  return failure{"fpr " + shown(fpr) + " would need remainders of more than " + std::to_string(range.widest) +
                  " bits, or more than 2^64 fingerprints"};
 }
 

@@ -5,10 +5,10 @@
 
 namespace tamis::detail {
 
-// A rate in a message: three digits.
+// A rate or a size in a message: six digits, and never a small rate as 0.000000.
 inline std::string shown(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
+  std::snprintf(text, sizeof text, "%g", value);
   return text;
 }
 
