@@ -67,9 +67,9 @@ class evergreen_fixed {
 
   TAMIS_INLINE bool may_contain(digest d) const {
     switch (width()) {
-      case 7: return test<7>(fingerprint_of<7>(d), [&] { return d; });
-      case 8: return test<8>(fingerprint_of<8>(d), [&] { return d; });
-      case 9: return test<9>(fingerprint_of<9>(d), [&] { return d; });
+      case 7: return test<7>(fingerprint_of<7>(d), [d] { return d; });
+      case 8: return test<8>(fingerprint_of<8>(d), [d] { return d; });
+      case 9: return test<9>(fingerprint_of<9>(d), [d] { return d; });
       default: return may_contain_of_any_width(d);
     }
   }
@@ -213,10 +213,10 @@ class evergreen_fixed {
 
   template <unsigned Width, class Again>
   TAMIS_INLINE bool test(const fingerprint& p, Again again) const {
-    return table_.contains<Width>(p.quotient, p.x, [&] { return position_of(again()).stream; });
+    return table_.contains<Width>(p.quotient, p.x, [this, again] { return position_of(again()).stream; });
   }
   TAMIS_NOINLINE bool may_contain_of_any_width(digest d) const {
-    return test<0>(fingerprint_of<0>(d), [&] { return d; });
+    return test<0>(fingerprint_of<0>(d), [d] { return d; });
   }
   template <unsigned Width>
   TAMIS_INLINE insert_result insert_at(const fingerprint& p) {

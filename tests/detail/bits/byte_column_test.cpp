@@ -27,6 +27,26 @@ TEST(byte_column, compares_64_bytes) {
   }
 }
 
+TEST(byte_column, compares_64_bytes_of_seven_bits_and_reads_the_eighth) {
+  random_source random(3);
+  std::uint8_t bytes[64];
+  for (int round = 0; round < 20000; ++round) {
+    const std::uint64_t values = 1 + random.below(128);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(values) | (random() & 0x80));
+    const auto wanted = static_cast<std::uint8_t>(random.below(values));
+    std::uint64_t expected = 0;
+    std::uint64_t tops = 0;
+    for (unsigned i = 0; i < 64; ++i) {
+      expected |= std::uint64_t{(bytes[i] & 0x7f) == wanted} << i;
+      tops |= std::uint64_t{bytes[i] >= 0x80} << i;
+    }
+    ASSERT_EQ(equal_below_top(bytes, wanted), expected);
+    ASSERT_EQ(tamis::detail::plain::equal_below_top(bytes, wanted), expected);
+    ASSERT_EQ(top_bits(bytes), tops);
+    ASSERT_EQ(tamis::detail::plain::top_bits(bytes), tops);
+  }
+}
+
 TEST(byte_column, compares_eight_bytes_with_eight_values) {
   random_source random(2);
   std::uint8_t bytes[8];

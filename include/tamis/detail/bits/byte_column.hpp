@@ -37,6 +37,22 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t value) 
   return equal;
 }
 
+// Bit i of the answer: the highest bit of byte i of the 64 at `bytes`.
+inline std::uint64_t top_bits(const std::uint8_t* bytes) {
+  std::uint64_t tops = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + std::size_t{8} * i, sizeof word);
+    tops |= (((word & every_high_bit) >> 7) * 0x0102040810204080u) >> 56 << (8 * i);
+  }
+  return tops;
+}
+
+// The same as equal_bytes for the low seven bits of the bytes.
+inline std::uint64_t equal_below_top(const std::uint8_t* bytes, std::uint8_t value) {
+  return equal_bytes(bytes, value) | equal_bytes(bytes, value | 0x80);
+}
+
 template <unsigned Bytes = 64>
 std::uint64_t agree_above_last_one(const std::uint8_t* bytes, std::uint8_t asked) {
   std::uint64_t agree = 0;
@@ -71,7 +87,52 @@ TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t v
 #endif
 }
 
-// The same for sixteen bytes.
+// Bit i: is byte i, without its highest bit, equal to `value`?  Requires: value < 128.
+TAMIS_INLINE std::uint64_t equal_below_top(const std::uint8_t* bytes, std::uint8_t value) {
+#if TAMIS_HAS_AVX512
+  const __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(value)));
+  return _mm512_testn_epi8_mask(differ, _mm512_set1_epi8(0x7f));
+#elif TAMIS_HAS_AVX2
+  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
+    const __m256i low = _mm256_and_si256(here, _mm256_set1_epi8(0x7f));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted)));
+  };
+  return half(0) | half(1) << 32;
+#elif defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
+  const auto quarter = [&](unsigned i) -> std::uint64_t {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
+    const __m128i low = _mm_and_si128(here, _mm_set1_epi8(0x7f));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(low, wanted)));
+  };
+  return quarter(0) | quarter(1) << 16 | quarter(2) << 32 | quarter(3) << 48;
+#else
+  return plain::equal_below_top(bytes, value);
+#endif
+}
+
+// The highest bits of 64 bytes.
+TAMIS_INLINE std::uint64_t top_bits(const std::uint8_t* bytes) {
+#if TAMIS_HAS_AVX512
+  return _mm512_movepi8_mask(_mm512_loadu_si512(bytes));
+#elif TAMIS_HAS_AVX2
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i)));
+  };
+  return half(0) | half(1) << 32;
+#elif defined(__SSE2__)
+  const auto quarter = [&](unsigned i) -> std::uint64_t {
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i)));
+  };
+  return quarter(0) | quarter(1) << 16 | quarter(2) << 32 | quarter(3) << 48;
+#else
+  return plain::top_bits(bytes);
+#endif
+}
+
+// equal_bytes for sixteen bytes.
 TAMIS_INLINE std::uint64_t equal_sixteen_bytes(const std::uint8_t* bytes, std::uint8_t value) {
 #if defined(__SSE2__)
   const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));

@@ -58,14 +58,13 @@ class paired_table {
   // Is an entry of the quotient a prefix of the stream? `x`: its first r bits; stream() is called if that is not enough.
   template <unsigned Width = 0, class Stream>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
-    const std::uint64_t block = quotient / block_quotients;
-    const auto i = static_cast<unsigned>(quotient % block_quotients);
-    const run_in_block run = find_in_block(table_.memory().header(block), table_.spaced(), i);
-    if (run.leaves()) [[unlikely]]
-      return table_.contains_far<Width>(quotient, x) && (is_plain_far<Width>(quotient) || matches_in_run(quotient, stream()));
-    if (table_.matches<Width>(block, run.slots, x) == 0) return false;
-    if ((run.slots & (run.slots - 1)) == 0) return true;
-    if (!table_.descends<Width>({block, static_cast<unsigned>(std::countr_zero(run.slots))})) [[likely]]
+    const std::uint8_t* const record = table_.memory().record(quotient / block_quotients);
+    const run_in_block run = table_.find_in_block<Width>(record, quotient);
+    const std::uint64_t equal = table_.memory().equal<Width>(record, x) & run.slots;
+    if (run.leaves) [[unlikely]]
+      return contains_far<Width>(quotient, x, stream);
+    if (equal == 0) return false;
+    if (!table_.memory().begins_descending<Width>(record, run.slots)) [[likely]]
       return true;
     return matches_in_run(quotient, stream());
   }
@@ -219,10 +218,11 @@ class paired_table {
         std::count_if(entries.begin(), entries.end(), [](const run_entry& e) { return e.level != 0; }));
   }
 
-  template <unsigned Width>
-  TAMIS_NOINLINE bool is_plain_far(std::uint64_t quotient) const {
-    const slot_run run = table_.find_far(quotient);
-    return run.size == 1 || !table_.descends<Width>(run.first);
+  template <unsigned Width, class Stream>
+  TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
+    const slot_run run = table_.find_far<Width>(quotient);
+    if (!table_.find_value<Width>(run, x)) return false;
+    return run.size == 1 || !table_.descends<Width>(run.first) || matches_in_run(quotient, stream());
   }
   TAMIS_NOINLINE bool matches_in_run(std::uint64_t quotient, uint128 stream) const {
     const slot_run run = table_.find(quotient);

@@ -1,16 +1,17 @@
 #pragma once
 
 // The memory of a quotient table whose blocks have 64 quotients and S slots of `width` bits. All of a block stands in its
-// record, but for the low eight bits of slots that have as many: these are a column of bytes, of which 64 are compared at once.
+// record, so that a lookup reads one or two lines of memory. A slot is its value and its runend bit; nobody but this file knows
+// where their bits stand:
 //
-//   record   | occupied: 8 bytes | offset: 1 | runends: S bits | bit column: S bits | … |      rounded up to whole bytes
+//   record   | occupied: 8 bytes | offset: 1 | columns of S bits | S bytes |
 //
-//   width 7    seven bit columns, no bytes         9 + S bytes
-//   width 8    no bit column, and a byte a slot    9 + S/8 bytes, and S
-//   width 10   bits 8 and 9 in bit columns         9 + 3·S/8 bytes, and S
+//   width 1 to 6   runends and all bits of the values in columns, no bytes     9 + (width + 1)·S/8 bytes, rounded up
+//   width 7        the value in a byte, and its runend the highest bit         9 + S
+//   width 8        runends in a column, and the value a byte                   9 + S/8 + S
+//   width 10       runends, bits 8 and 9 in columns, and a byte                9 + 3·S/8 + S
 //
-// A bit column compares S slots in three instructions and moves like the runends, which are one more such column. So narrow
-// slots need no wide registers, and a lookup of theirs reads one record and nothing else.
+// 64 bytes are compared at once. A column compares S slots in three instructions and moves like the runends.
 
 #include <algorithm>
 #include <cassert>
@@ -39,7 +40,8 @@ class block_layout {
   // Requires: 1 <= width <= widest.
   TAMIS_INLINE constexpr block_layout(spacing s, unsigned width) : spacing_(s), width_(width) {
     assert(1 <= width && width <= widest);
-    record_bytes_ = fixed_bytes + (s.slots() * (1 + bit_columns()) + 7) / 8;
+    bytes_at_ = fixed_bytes + (s.slots() * columns() + 7) / 8;
+    record_bytes_ = bytes_at_ + (has_bytes() ? s.slots() : 0);
   }
 
   TAMIS_INLINE constexpr spacing spaced() const { return spacing_; }
@@ -50,45 +52,59 @@ class block_layout {
     assert(Width == 0 || Width == width_);
     return Width != 0 ? Width : width_;
   }
+  // Bits of a value that stand in its byte.
+  template <unsigned Width = 0>
+  TAMIS_INLINE constexpr unsigned byte_bits() const {
+    return bits_in_byte(width<Width>());
+  }
   template <unsigned Width = 0>
   TAMIS_INLINE constexpr bool has_bytes() const {
-    return width<Width>() >= 8;
+    return byte_bits<Width>() != 0;
   }
+  // Is the highest bit of a byte the slot's runend?
   template <unsigned Width = 0>
-  TAMIS_INLINE constexpr unsigned bit_columns() const {
-    return has_bytes<Width>() ? width<Width>() - 8 : width<Width>();
+  TAMIS_INLINE constexpr bool ends_in_bytes() const {
+    return byte_bits<Width>() == 7;
   }
-  // Calls use(k) for the runends, 0, and every bit column; with constants, and unrolled, if the width is known.
+  // The runends, if they are one, and those for bits of the values.
+  template <unsigned Width = 0>
+  TAMIS_INLINE constexpr unsigned columns() const {
+    return columns_of(width<Width>());
+  }
+  // Calls use(k) for every column from `First` on; with constants, and unrolled, if the width is known. Column 0 is the
+  // runends, column k has bit byte_bits() + k - 1 of the values.
   template <unsigned Width, unsigned First = 0, class Use>
   TAMIS_INLINE constexpr void for_columns(Use use) const {
     if constexpr (Width == 0) {
-      for (unsigned k = First; k < 1 + bit_columns(); ++k) use(k);
-    } else {
-      constexpr unsigned last = Width >= 8 ? Width - 7 : Width + 1;
+      for (unsigned k = First; k < columns(); ++k) use(k);
+    } else if constexpr (columns_of(Width) > First) {
       [&]<unsigned... K>(std::integer_sequence<unsigned, K...>) TAMIS_INLINE_LAMBDA {
         (use(std::integral_constant<unsigned, First + K>()), ...);
       }
-      (std::make_integer_sequence<unsigned, last - First>());
+      (std::make_integer_sequence<unsigned, columns_of(Width) - First>());
     }
   }
+  TAMIS_INLINE constexpr unsigned bytes_at() const { return bytes_at_; }  // in the record
   TAMIS_INLINE constexpr unsigned record_bytes() const { return record_bytes_; }
-  // Of one block.
-  constexpr unsigned block_bytes() const { return record_bytes_ + (has_bytes() ? slots() : 0); }
 
   friend constexpr bool operator==(const block_layout&, const block_layout&) = default;
 
   static constexpr unsigned fixed_bytes = 9;
 
  private:
+  static constexpr unsigned bits_in_byte(unsigned width) { return width < 7 ? 0 : width == 7 ? 7 : 8; }
+  static constexpr unsigned columns_of(unsigned width) { return width == 7 ? 0 : width - bits_in_byte(width) + 1; }
+
   spacing spacing_;
   unsigned width_ = 8;
-  unsigned record_bytes_ = fixed_bytes + 8;
+  unsigned bytes_at_ = fixed_bytes + 8;
+  unsigned record_bytes_ = fixed_bytes + 8 + 64;
 };
 
 // The metadata of one block, read once.
 struct record_header {
   std::uint64_t occupied;  // bit i: quotient i of the block has a run
-  std::uint64_t runends;   // bit x: slot x is the last of a run
+  std::uint64_t runends;   // bit x: slot x is the last of a run. Bits from S on say nothing.
   unsigned offset;         // how many slots of this block and the next ones belong to runs of earlier blocks; 255: at least 255
 
   // Bit x: a run of this block may begin at slot x, since the one before has ended. The run of rank k lies between the k-th of
@@ -97,20 +113,21 @@ struct record_header {
   TAMIS_INLINE std::uint64_t own_runends() const { return high_bits(runends, offset); }
 };
 
-// One allocation: records, byte column, and a few bytes so that words and vectors may be read from the last slot on.
+// One allocation: the records, and a few bytes so that words and vectors may be read from the last slot on.
 class block_memory {
  public:
-  static constexpr unsigned spare_bytes = 40;
+  static constexpr unsigned spare_bytes = 64;
 
   static result<block_memory> make(block_layout layout, std::uint64_t blocks) {
     TAMIS_TRY(const std::uint64_t bytes, bytes_of(layout, blocks));
     block_memory made;
-    made.set_shape(layout, blocks);
+    made.layout_ = layout;
+    made.blocks_ = blocks;
     TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(bytes));
     return made;
   }
   static result<std::uint64_t> bytes_of(block_layout layout, std::uint64_t blocks) {
-    const auto bytes = checked_multiply(blocks, layout.block_bytes());
+    const auto bytes = checked_multiply(blocks, layout.record_bytes());
     const auto all = bytes ? checked_add(*bytes, spare_bytes) : bytes;
     if (!all) return failure{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
     return *all;
@@ -122,84 +139,157 @@ class block_memory {
 
   TAMIS_INLINE const std::uint8_t* record(std::uint64_t block) const { return bytes_.data() + block * layout_.record_bytes(); }
   TAMIS_INLINE std::uint8_t* record(std::uint64_t block) { return bytes_.data() + block * layout_.record_bytes(); }
-  // The bytes of a block's slots, and behind them those of the next block.  Requires: slots have bytes.
-  TAMIS_INLINE const std::uint8_t* slot_bytes(std::uint64_t block) const {
-    return bytes_.data() + slot_bytes_at_ + block * layout_.slots();
-  }
-  TAMIS_INLINE std::uint8_t* slot_bytes(std::uint64_t block) {
-    return bytes_.data() + slot_bytes_at_ + block * layout_.slots();
+  TAMIS_INLINE void prefetch(std::uint64_t block) const {
+    const std::uint8_t* const first = record(block);
+    prefetch_read(first);
+    prefetch_read(first + layout_.record_bytes() - 1);
   }
 
   TAMIS_INLINE static std::uint64_t occupied(const std::uint8_t* record) { return load(record); }
-  TAMIS_INLINE static unsigned offset(const std::uint8_t* record) { return record[8]; }
-  // Bits of all slots: the runends, or bit column k - 1.
-  TAMIS_INLINE std::uint64_t column(const std::uint8_t* record, unsigned k) const {
-    return low_bits(load(record + column_byte(k)) >> column_shift(k), layout_.slots());
-  }
-  // The word in which a column stands, from its bit column_shift(k) on; what else is in it belongs to its neighbours.
-  TAMIS_INLINE unsigned column_byte(unsigned k) const { return block_layout::fixed_bytes + k * layout_.slots() / 8; }
-  TAMIS_INLINE unsigned column_shift(unsigned k) const { return k * layout_.slots() % 8; }
-  TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
-    std::uint64_t word;
-    std::memcpy(&word, from, sizeof word);
-    return word;
-  }
-  TAMIS_INLINE static void store(std::uint8_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
-  TAMIS_INLINE std::uint64_t runends(const std::uint8_t* record) const { return column(record, 0); }
-  TAMIS_INLINE record_header header(const std::uint8_t* record) const {
-    return {occupied(record), runends(record), offset(record)};
-  }
-  TAMIS_INLINE record_header header(std::uint64_t block) const { return header(record(block)); }
-
   TAMIS_INLINE static void set_occupied(std::uint8_t* record, std::uint64_t word) { store(record, word); }
+  TAMIS_INLINE static unsigned offset(const std::uint8_t* record) { return record[8]; }
   TAMIS_INLINE static void set_offset(std::uint8_t* record, std::uint64_t offset) {
     record[8] = static_cast<std::uint8_t>(offset < longest_offset ? offset : longest_offset);
   }
-  // Requires: no bit beyond the block's slots.
-  TAMIS_INLINE void set_column(std::uint8_t* record, unsigned k, std::uint64_t bits) {
-    std::uint8_t* const at = record + column_byte(k);
-    store(at, blend(load(at), bits << column_shift(k), layout_.spaced().all_slots() << column_shift(k)));
+  template <unsigned Width = 0>
+  TAMIS_INLINE record_header header(const std::uint8_t* record) const {
+    return {occupied(record), word_of_runends<Width>(record), offset(record)};
+  }
+  template <unsigned Width = 0>
+  TAMIS_INLINE record_header header(std::uint64_t block) const {
+    return header<Width>(record(block));
+  }
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t runends(const std::uint8_t* record) const {
+    return low_bits(word_of_runends<Width>(record), layout_.slots());
+  }
+  void flip_runend(std::uint8_t* record, unsigned i) {
+    if (layout_.ends_in_bytes()) {
+      record[layout_.bytes_at() + i] ^= 0x80;
+    } else {
+      store(record + column_byte(0), load(record + column_byte(0)) ^ std::uint64_t{1} << i);
+    }
   }
 
-  // In all columns of a record, bits [low, high) go up by one, over what bit `high` was, and bit `low` becomes bit k of
-  // `incoming` in column k.  Requires: low <= high < slots().
-  template <unsigned Width>
-  TAMIS_INLINE void insert_bits(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
-    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
-    const std::uint64_t move = all & (all - 1);
-    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
-      std::uint8_t* const at = record + column_byte(k);
-      const unsigned shift = column_shift(k);
-      const std::uint64_t word = load(at);
-      store(at, (word & ~(all << shift)) | (word << 1 & move << shift) | (incoming >> k & 1) << (low + shift));
-    });
-  }
-  // Bits (low, high] go down by one, over what bit `low` was, and bit `high` becomes bit k of `incoming` in column k.
-  template <unsigned Width>
-  TAMIS_INLINE void remove_bits(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
-    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
-    const std::uint64_t move = all >> 1 & all;
-    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
-      std::uint8_t* const at = record + column_byte(k);
-      const unsigned shift = column_shift(k);
-      const std::uint64_t word = load(at);
-      store(at, (word & ~(all << shift)) | (word >> 1 & move << shift) | (incoming >> k & 1) << (high + shift));
-    });
-  }
-  // Bit i of every column, the one of column k as bit k.
+  // Bit x: slot x holds the value. Bits from S on say nothing.
   template <unsigned Width = 0>
-  TAMIS_INLINE std::uint64_t bits_of(const std::uint8_t* record, unsigned i) const {
+  TAMIS_INLINE std::uint64_t equal(const std::uint8_t* record, std::uint64_t value) const {
+    std::uint64_t differ = 0;
+    const unsigned low = layout_.byte_bits<Width>();
+    layout_.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - low - k)) >> 63);
+      differ |= (load(record + column_byte(k)) >> column_shift(k)) ^ asked;
+    });
+    if (!layout_.has_bytes<Width>()) return ~differ;
+    const std::uint8_t* const bytes = record + layout_.bytes_at();
+    const auto byte = static_cast<std::uint8_t>(value);
+    return ~differ & (layout_.ends_in_bytes<Width>() ? equal_below_top(bytes, byte) : equal_bytes(bytes, byte));
+  }
+
+  // A slot: its value, and its runend as the lowest bit.
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t slot(const std::uint8_t* record, unsigned i) const {
+    const std::uint64_t byte = layout_.has_bytes<Width>() ? record[layout_.bytes_at() + i] : 0;
+    if (layout_.ends_in_bytes<Width>()) return (byte << 1 & 0xff) | byte >> 7;
     std::uint64_t bits = 0;
     layout_.for_columns<Width>(
         [&](auto k) TAMIS_INLINE_LAMBDA { bits |= (load(record + column_byte(k)) >> (i + column_shift(k)) & 1) << k; });
-    return bits;
+    return ((bits >> 1 << layout_.byte_bits<Width>()) | byte) << 1 | (bits & 1);
+  }
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t value(const std::uint8_t* record, unsigned i) const {
+    return slot<Width>(record, i) >> 1;
+  }
+  template <unsigned Width = 0>
+  TAMIS_INLINE void set_value(std::uint8_t* record, unsigned i, std::uint64_t value) {
+    if (layout_.has_bytes<Width>()) {
+      std::uint8_t& byte = record[layout_.bytes_at() + i];
+      byte = static_cast<std::uint8_t>(layout_.ends_in_bytes<Width>() ? (byte & 0x80) | value : value);
+    }
+    const std::uint64_t columns = value >> layout_.byte_bits<Width>() << 1;
+    layout_.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const word = record + column_byte(k);
+      const unsigned bit = i + column_shift(k);
+      store(word, (load(word) & ~(std::uint64_t{1} << bit)) | (columns >> k & 1) << bit);
+    });
+  }
+  // Does slot i, which is not the last of its run, exceed the next one?  Requires: i + 1 < slots().
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool exceeds_next(const std::uint8_t* record, unsigned i) const {
+    const std::uint8_t* const bytes = record + layout_.bytes_at() + i;
+    if (layout_.ends_in_bytes<Width>()) return bytes[0] > (bytes[1] & 0x7f);
+    // Two bits of every column at once, from the highest on: the first that differ decide.
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    layout_.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      const std::uint64_t two = load(record + column_byte(k)) >> (i + column_shift(k));
+      a |= (two & 1) << (k + 7);
+      b |= (two >> 1 & 1) << (k + 7);
+    });
+    if (layout_.has_bytes<Width>()) a |= bytes[0], b |= bytes[1];
+    return a > b;
   }
 
-  // A record may lie in two cache lines, and so may the slots of a block.
-  TAMIS_INLINE void prefetch_record(std::uint64_t block) const {
-    prefetch_read(record(block));
-    prefetch_read(record(block + 1) - 1);
+  // Does a run begin with two slots that descend?  Requires: `slots`, not 0, are all of the run.
+  template <unsigned Width = 0>
+  TAMIS_INLINE bool begins_descending(const std::uint8_t* record, std::uint64_t slots) const {
+    const auto first = static_cast<unsigned>(std::countr_zero(slots));
+    if (layout_.ends_in_bytes<Width>()) {
+      // A run of one slot has its runend there, which makes it negative: one comparison for both.
+      const std::uint8_t* const bytes = record + layout_.bytes_at() + first;
+      return static_cast<std::int8_t>(bytes[0]) > static_cast<std::int8_t>(bytes[1] & 0x7f);
+    }
+    return static_cast<unsigned>(exceeds_next<Width>(record, first)) & static_cast<unsigned>((slots & (slots - 1)) != 0);
   }
+
+  // Slots [low, high) go up by one, over what slot `high` was, and slot `low` becomes `incoming`.
+  // Requires: low <= high < slots().
+  template <unsigned Width>
+  TAMIS_INLINE void insert_slot(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
+    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
+    const std::uint64_t move = all & (all - 1);
+    const std::uint64_t columns = bits_in_columns<Width>(incoming);
+    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const at = record + column_byte(k);
+      const unsigned shift = column_shift(k);
+      const std::uint64_t word = load(at);
+      store(at, (word & ~(all << shift)) | (word << 1 & move << shift) | (columns >> k & 1) << (low + shift));
+    });
+    if (!layout_.has_bytes<Width>()) return;
+    std::uint8_t* const bytes = record + layout_.bytes_at() + low;
+    move_bytes_up(bytes, high - low);
+    *bytes = byte_of<Width>(incoming);
+  }
+  // Slots (low, high] go down by one, over what slot `low` was, and slot `high` becomes `incoming`.
+  template <unsigned Width>
+  TAMIS_INLINE void remove_slot(std::uint8_t* record, unsigned low, unsigned high, std::uint64_t incoming) {
+    const std::uint64_t all = low_mask(high + 1) & ~low_mask(low);
+    const std::uint64_t move = all >> 1 & all;
+    const std::uint64_t columns = bits_in_columns<Width>(incoming);
+    layout_.for_columns<Width>([&](auto k) TAMIS_INLINE_LAMBDA {
+      std::uint8_t* const at = record + column_byte(k);
+      const unsigned shift = column_shift(k);
+      const std::uint64_t word = load(at);
+      store(at, (word & ~(all << shift)) | (word >> 1 & move << shift) | (columns >> k & 1) << (high + shift));
+    });
+    if (!layout_.has_bytes<Width>()) return;
+    std::uint8_t* const bytes = record + layout_.bytes_at();
+    move_bytes_down(bytes + low + 1, high - low);
+    bytes[high] = byte_of<Width>(incoming);
+  }
+
+  // Whole columns, for those who lay out whole blocks. Those of ones that are not stored as one are empty.
+  std::uint64_t column(const std::uint8_t* record, unsigned k) const {
+    return low_bits(load(record + column_byte(k)) >> column_shift(k), layout_.slots());
+  }
+  // Requires: no bit beyond the block's slots.
+  void set_column(std::uint8_t* record, unsigned k, std::uint64_t bits) {
+    std::uint8_t* const at = record + column_byte(k);
+    store(at, blend(load(at), bits << column_shift(k), layout_.spaced().all_slots() << column_shift(k)));
+  }
+  // As they stand: with runends in them or not.  Requires: slots have bytes.
+  const std::uint8_t* slot_bytes(const std::uint8_t* record) const { return record + layout_.bytes_at(); }
+  std::uint8_t* slot_bytes(std::uint8_t* record) const { return record + layout_.bytes_at(); }
 
   friend bool operator==(const block_memory&, const block_memory&) = default;
 
@@ -213,7 +303,7 @@ class block_memory {
       if (!spacing::allows(slots)) return archive.fail("a table cannot have " + std::to_string(slots) + " slots in a block");
       if (width < 1 || width > block_layout::widest)
         return archive.fail("a table cannot have slots of " + std::to_string(width) + " bits");
-      self.set_shape(block_layout(spacing(slots), width), self.blocks_);
+      self.layout_ = block_layout(spacing(slots), width);
     }
   }
   // Fields from outside: is every block there, and nothing beyond its slots?
@@ -226,10 +316,10 @@ class block_memory {
     const std::uint8_t* const spare = bytes_.data() + bytes_.size() - spare_bytes;
     if (std::any_of(spare, spare + spare_bytes, [](std::uint8_t b) { return b != 0; }))
       return failure{"a table has ones behind its last block"};
-    const unsigned used_bits = layout_.slots() * (1 + layout_.bit_columns()) % 8;
+    const unsigned used_bits = layout_.slots() * layout_.columns() % 8;
     if (used_bits != 0) {
       for (std::uint64_t block = 0; block < blocks_; ++block) {
-        if (record(block)[layout_.record_bytes() - 1] >> used_bits != 0)
+        if (record(block)[layout_.bytes_at() - 1] >> used_bits != 0)
           return failure{"block " + std::to_string(block) + " of a table has ones behind its columns"};
       }
     }
@@ -237,14 +327,31 @@ class block_memory {
   }
 
  private:
-  void set_shape(block_layout layout, std::uint64_t blocks) {
-    layout_ = layout;
-    blocks_ = blocks;
-    slot_bytes_at_ = blocks * layout.record_bytes();  // of a file it may not fit: validate() finds that
+  TAMIS_INLINE static std::uint64_t load(const std::uint8_t* from) {
+    std::uint64_t word;
+    std::memcpy(&word, from, sizeof word);
+    return word;
   }
+  TAMIS_INLINE static void store(std::uint8_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
+  // The word in which a column stands, from its bit column_shift(k) on; what else is in it belongs to its neighbours.
+  TAMIS_INLINE unsigned column_byte(unsigned k) const { return block_layout::fixed_bytes + k * layout_.slots() / 8; }
+  TAMIS_INLINE unsigned column_shift(unsigned k) const { return k * layout_.slots() % 8; }
+  template <unsigned Width>
+  TAMIS_INLINE std::uint64_t word_of_runends(const std::uint8_t* record) const {
+    return layout_.ends_in_bytes<Width>() ? top_bits(record + layout_.bytes_at()) : load(record + column_byte(0));
+  }
+  // Of a slot: bit k for column k, and its byte.
+  template <unsigned Width>
+  TAMIS_INLINE std::uint64_t bits_in_columns(std::uint64_t slot) const {
+    return (slot >> 1 >> layout_.byte_bits<Width>() << 1) | (slot & 1);
+  }
+  template <unsigned Width>
+  TAMIS_INLINE std::uint8_t byte_of(std::uint64_t slot) const {
+    return static_cast<std::uint8_t>(layout_.ends_in_bytes<Width>() ? (slot & 1) << 7 | slot >> 1 : slot >> 1);
+  }
+
   block_layout layout_;
   std::uint64_t blocks_ = 0;
-  std::uint64_t slot_bytes_at_ = 0;
   zeroed_array<std::uint8_t> bytes_;
 };
 

@@ -23,7 +23,7 @@ class dense_runs {
       : quotients_(quotients),
         width_(width),
         occupied_(divide_up(quotients, block_quotients)),
-        columns_(1 + (width >= 8 ? width - 8 : width)) {}
+        columns_(std::max(1u, block_layout(spacing(), width).columns())) {}
 
   // Those of a table.
   static dense_runs of(const spaced_table& table) {
@@ -35,10 +35,11 @@ class dense_runs {
       const std::uint8_t* const record = memory.record(block);
       if (block < made.occupied_.size()) made.occupied_[block] = block_memory::occupied(record);
       const std::uint64_t used = s.all_slots() & ~used_by_nobody(memory.header(record), s);
-      for (unsigned k = 0; k < made.columns_.size(); ++k) {
+      or_bits(made.columns_[0], made.size_, pext(memory.runends(record), used));
+      for (unsigned k = 1; k < made.columns_.size(); ++k) {
         or_bits(made.columns_[k], made.size_, pext(memory.column(record, k), used));
       }
-      if (width_has_bytes(made.width_)) made.append_bytes(memory.slot_bytes(block), used);
+      if (made.has_bytes()) made.append_bytes(memory.slot_bytes(record), used);
       made.size_ += popcount(used);
     }
     return made;
@@ -49,7 +50,7 @@ class dense_runs {
   // Room for so many slots: until they are full, nothing else asks for memory.
   void reserve(std::uint64_t slots) {
     for (auto& column : columns_) column.resize(slots / word_bits + 2);
-    if (width_has_bytes(width_)) bytes_.resize(slots + word_bits);
+    if (has_bytes()) bytes_.resize(slots + word_bits);
   }
   // A run behind all others; finish() follows the last one.  Requires: all quotients so far were smaller; there is a value, and
   // room for all.
@@ -57,8 +58,10 @@ class dense_runs {
   void append(std::uint64_t quotient, const Values& values) {
     assert(quotient < quotients_ && values.size() != 0);
     occupied_[quotient / block_quotients] |= std::uint64_t{1} << (quotient % block_quotients);
+    std::uint64_t left = values.size();
     for (const std::uint64_t value : values) {
-      waiting_[size_ % word_bits] = value;
+      // A byte with a runend in it is written as it will stand.
+      waiting_[size_ % word_bits] = --left == 0 && ends_in_bytes() ? value | 0x80 : value;
       if (++size_ % word_bits == 0) write_values(size_ - word_bits);
     }
     columns_[0][(size_ - 1) / word_bits] |= std::uint64_t{1} << ((size_ - 1) % word_bits);
@@ -99,8 +102,9 @@ class dense_runs {
  private:
   // The values of 64 slots; `first` is a multiple of 64.
   void read_values(std::uint64_t first, std::uint64_t* out) const {
-    for (unsigned i = 0; i < word_bits; ++i) out[i] = width_has_bytes(width_) ? bytes_[first + i] : 0;
-    const unsigned low = width_has_bytes(width_) ? 8 : 0;
+    const std::uint64_t byte = low_mask(byte_bits());
+    for (unsigned i = 0; i < word_bits; ++i) out[i] = has_bytes() ? bytes_[first + i] & byte : 0;
+    const unsigned low = byte_bits();
     for (unsigned group = 1; group < columns_.size(); group += 8) {  // eight columns become the bytes of 64 values
       for (unsigned i = 0; i < word_bits; i += 8) {
         std::uint64_t eight = 0;  // a byte of each of eight columns
@@ -114,7 +118,7 @@ class dense_runs {
   }
   // The values that wait become 64 slots from `first` on, which is a multiple of 64.
   void write_values(std::uint64_t first) {
-    const unsigned low = width_has_bytes(width_) ? 8 : 0;
+    const unsigned low = byte_bits();
     if (low != 0) {
       for (unsigned i = 0; i < word_bits; ++i) bytes_[first + i] = static_cast<std::uint8_t>(waiting_[i]);
     }
@@ -138,7 +142,9 @@ class dense_runs {
     t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0u;
     return x ^ t ^ (t << 28);
   }
-  static bool width_has_bytes(unsigned width) { return width >= 8; }
+  unsigned byte_bits() const { return block_layout(spacing(), width_).byte_bits(); }
+  bool has_bytes() const { return byte_bits() != 0; }
+  bool ends_in_bytes() const { return block_layout(spacing(), width_).ends_in_bytes(); }
   // The free slots; all of them belong to runs of earlier blocks if the offset is longer than the block.
   static std::uint64_t used_by_nobody(const record_header& header, spacing s) {
     return header.offset < s.slots() ? free_slots(header, s) : 0;
@@ -228,11 +234,11 @@ class dense_runs {
     for (std::uint64_t block = 0; block < made.blocks(); ++block) {
       if (used[block] == 0) continue;
       std::uint8_t* const record = made.memory_.record(block);
-      for (unsigned k = 0; k < columns_.size(); ++k) {
+      for (unsigned k = ends_in_bytes() ? 1 : 0; k < columns_.size(); ++k) {
         made.memory_.set_column(record, k, pdep(bits_at(columns_[k], at), used[block]));
       }
-      if (width_has_bytes(width_)) {
-        std::uint8_t* const to = made.memory_.slot_bytes(block);
+      if (has_bytes()) {
+        std::uint8_t* const to = made.memory_.slot_bytes(record);
         for (std::uint64_t left = used[block]; left != 0;) {  // neighbours together
           const auto first = static_cast<unsigned>(std::countr_zero(left));
           const auto size = static_cast<unsigned>(std::countr_one(left >> first));

@@ -21,25 +21,22 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 
 // The part of a run that lies in its quotient's own block: what nearly every lookup needs, without a branch.
 struct run_in_block {
-  std::uint64_t slots;     // bit x: slot x of the block belongs to the run
-  std::uint64_t begin;     // the first slot where the run could begin, as a bit; 0 if that is not in the block
-  std::uint64_t end;       // the slot behind the run, as a bit; 0 if that is not in the block
-  std::uint64_t from_run;  // all ones if there is a run, else 0
-
-  TAMIS_INLINE bool exists() const { return from_run != 0; }
-  // More of the run may follow in the next blocks. (With 64 slots a run that ends with the block is taken for one of those.)
-  TAMIS_INLINE bool leaves() const { return static_cast<std::int64_t>(from_run & (end - 1)) < 0; }
+  std::uint64_t slots;  // bit x: slot x of the block belongs to the run; without the last of 64
+  // May more of it follow in the next blocks? (With 64 slots a run that ends with the block is taken for one that does.)
+  bool leaves;
 };
 
 // Requires: i < 64.
-TAMIS_INLINE run_in_block find_in_block(const record_header& header, spacing s, unsigned i) {
+TAMIS_INLINE run_in_block find_in_block(const record_header& header, spacing s, std::uint64_t i) {
   const std::uint64_t up_to = header.occupied << (63 - i);  // its sign: has the quotient a run?
   const auto from_run = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
   const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
   const std::uint64_t end = pair & (pair - 1);
   const std::uint64_t begin = pair & (~pair + 1);
-  const std::uint64_t from_home = ~std::uint64_t{0} << s.home(i);
-  return {(end - begin) & from_home & s.all_slots() & from_run, begin, end, from_run};
+  const std::uint64_t from_home = ~std::uint64_t{0} << s.home(static_cast<unsigned>(i));
+  // A bound above S is none. If the end is at most S, then end - 1 has no bit from S on.
+  const std::uint64_t within = s.bounded_slots();
+  return {(end - begin) & from_home & from_run & within, ((end - 1) & from_run) > within};
 }
 
 // Hops: with k runs begun up to slot x, the first slot that can be free is the one behind the k-th runend.

@@ -73,52 +73,40 @@ class spaced_table {
   TAMIS_INLINE unsigned slots_per_block() const { return memory_.layout().slots(); }
   const block_memory& memory() const { return memory_; }
 
-  TAMIS_INLINE void prefetch(std::uint64_t quotient) const {
-    const std::uint64_t block = quotient / block_quotients;
-    memory_.prefetch_record(block);
-    if (memory_.layout().has_bytes()) {
-      prefetch_read(memory_.slot_bytes(block));
-      prefetch_read(memory_.slot_bytes(block + 1) - 1);
-    }
-  }
+  TAMIS_INLINE void prefetch(std::uint64_t quotient) const { memory_.prefetch(quotient / block_quotients); }
 
   // Is the value in one of the quotient's slots?
   template <unsigned Width = 0>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const {
-    const std::uint64_t block = quotient / block_quotients;
-    const auto i = static_cast<unsigned>(quotient % block_quotients);
-    const run_in_block run = find_in_block(memory_.header(block), spaced(), i);
-    if (matches<Width>(block, run.slots, value) != 0) return true;
-    return run.leaves() && contains_far<Width>(quotient, value);
+    const std::uint8_t* const record = memory_.record(quotient / block_quotients);
+    const run_in_block run = find_in_block<Width>(record, quotient);
+    if ((memory_.equal<Width>(record, value) & run.slots) != 0) return true;
+    return run.leaves && contains_far<Width>(quotient, value);
   }
-
-  // The same for any run, wherever it begins.  Requires: there is one.
+  // The same for any run, wherever it lies.  Requires: there is one.
   template <unsigned Width>
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t value) const {
-    const block_slot first = begin_of(quotient);
-    std::uint64_t block = first.block;
-    std::uint64_t from = ~std::uint64_t{0} << first.i;
-    while (true) {
-      const std::uint64_t ends = memory_.runends(memory_.record(block)) & from;
-      const std::uint64_t up_to_end = ends ^ (ends - 1);  // all, if it goes on in the next block
-      if (matches<Width>(block, from & up_to_end & spaced().all_slots(), value) != 0) return true;
-      if (ends != 0) return false;
-      ++block;
-      from = ~std::uint64_t{0};
-    }
+    return find_value<Width>(find_far<Width>(quotient), value).has_value();
   }
 
+  // Where the quotient's run lies in its own block, whose record this is.
+  template <unsigned Width = 0>
+  TAMIS_INLINE run_in_block find_in_block(const std::uint8_t* record, std::uint64_t quotient) const {
+    return tamis::detail::find_in_block(memory_.header<Width>(record), spaced(), quotient % block_quotients);
+  }
   // The run of a quotient; without slots, and where it would begin, if there is none.
+  template <unsigned Width = 0>
   TAMIS_INLINE slot_run find(std::uint64_t quotient) const {
     const std::uint64_t block = quotient / block_quotients;
-    const auto i = static_cast<unsigned>(quotient % block_quotients);
-    const run_in_block run = find_in_block(memory_.header(block), spaced(), i);
-    if (run.slots == 0 || run.leaves()) return find_far(quotient);
+    const run_in_block run = find_in_block<Width>(memory_.record(block), quotient);
+    if (run.slots == 0 || run.leaves) return find_far<Width>(quotient);
     return {{block, static_cast<unsigned>(std::countr_zero(run.slots))}, popcount(run.slots)};
   }
+  template <unsigned Width = 0>
   TAMIS_NOINLINE slot_run find_far(std::uint64_t quotient) const {
+    if (!is_occupied(quotient)) return {begin_of(quotient), 0};
+    if (const auto run = find_in_two<Width>(quotient)) return *run;
     const block_slot first = begin_of(quotient);
-    if (!is_occupied(quotient)) return {first, 0};
     return {first, distance(first, runend_after(first, 1)) + 1};
   }
   bool is_occupied(std::uint64_t quotient) const {
@@ -128,38 +116,15 @@ class spaced_table {
   // Which of the slots `among` of a block hold the value.
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t matches(std::uint64_t block, std::uint64_t among, std::uint64_t value) const {
-    const block_layout& layout = memory_.layout();
-    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;  // bits that stand in the byte column
-    if (layout.has_bytes<Width>()) among &= equal_bytes(memory_.slot_bytes(block), static_cast<std::uint8_t>(value));
-    if (Width == 0 && among == 0) return 0;
-    const std::uint8_t* const record = memory_.record(block);
-    std::uint64_t differ = 0;
-    layout.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
-      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - low - k)) >> 63);
-      differ |= (block_memory::load(record + memory_.column_byte(k)) >> memory_.column_shift(k)) ^ asked;
-    });
-    return among & ~differ;
+    return among & memory_.equal<Width>(memory_.record(block), value);
   }
-
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(block_slot at) const {
-    const block_layout& layout = memory_.layout();
-    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    const std::uint64_t byte = layout.has_bytes<Width>() ? memory_.slot_bytes(at.block)[at.i] : 0;
-    return byte | memory_.bits_of<Width>(memory_.record(at.block), at.i) >> 1 << low;
+    return memory_.value<Width>(memory_.record(at.block), at.i);
   }
   template <unsigned Width = 0>
   TAMIS_INLINE void set_value(block_slot at, std::uint64_t value) {
-    const block_layout& layout = memory_.layout();
-    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    if (layout.has_bytes<Width>()) memory_.slot_bytes(at.block)[at.i] = static_cast<std::uint8_t>(value);
-    std::uint8_t* const record = memory_.record(at.block);
-    layout.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
-      std::uint8_t* const word = record + memory_.column_byte(k);
-      const unsigned bit = at.i + memory_.column_shift(k);
-      const std::uint64_t others = block_memory::load(word) & ~(std::uint64_t{1} << bit);
-      block_memory::store(word, others | (value >> low << 1 >> k & 1) << bit);
-    });
+    memory_.set_value<Width>(memory_.record(at.block), at.i, value);
   }
 
   TAMIS_INLINE block_slot next(block_slot at) const { return ++at.i == slots_per_block() ? block_slot{at.block + 1, 0} : at; }
@@ -233,18 +198,8 @@ class spaced_table {
   // Do the first two slots of a run descend?  Requires: there are two.
   template <unsigned Width = 0>
   TAMIS_INLINE bool descends(block_slot first) const {
-#if TAMIS_HAS_AVX2
-    if (Width != 0 && Width < 8 && first.i + 1 < slots_per_block()) {
-      // Two bits of every column at once.
-      const std::uint8_t* const record = memory_.record(first.block);
-      std::uint64_t both = 0;
-      memory_.layout().for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
-        both |= (block_memory::load(record + memory_.column_byte(k)) >> (first.i + memory_.column_shift(k)) & 3) << (2 * k);
-      });
-      return pext(both, 0x5555555555555555u) > pext(both, 0xaaaaaaaaaaaaaaaau);
-    }
-#endif
-    return value<Width>(first) > value<Width>(next(first));
+    if (first.i + 1 == slots_per_block()) return value<Width>(first) > value<Width>(next(first));
+    return memory_.exceeds_next<Width>(memory_.record(first.block), first.i);
   }
 
   // Takes one slot with this value out of the quotient's run. False if there is none.
@@ -381,12 +336,10 @@ class spaced_table {
   // insert() where nothing but slots of the quotient's own block moves.
   template <unsigned Width, bool Ordered>
   TAMIS_INLINE bool insert_in_block(std::uint64_t quotient, std::uint64_t value) {
-    const block_layout& layout = memory_.layout();
-    const spacing s = layout.spaced();
-    const std::uint64_t block = quotient / block_quotients;
+    const spacing s = spaced();
     const auto i = static_cast<unsigned>(quotient % block_quotients);
-    std::uint8_t* const record = memory_.record(block);
-    const record_header header = memory_.header(record);
+    std::uint8_t* const record = memory_.record(quotient / block_quotients);
+    const record_header header = memory_.header<Width>(record);
     const auto occupied = static_cast<unsigned>(header.occupied >> i & 1);
     // If the run begins behind the block, no slot from there on is free.
     const unsigned at = std::max(s.home(i), select(header.bounds(), rank(header.occupied, i)));
@@ -395,23 +348,17 @@ class spaced_table {
     std::uint64_t first = value;
     if constexpr (Ordered) {
       if (occupied != 0) {
-        const std::uint64_t was_first = this->value<Width>({block, at});
+        const std::uint64_t was_first = memory_.value<Width>(record, at);
         const bool is_alone = (header.runends >> at & 1) != 0;
         // A slot behind it is in the block, for there is a free one.
-        if (!is_alone && was_first > this->value<Width>({block, at + 1})) return false;
+        if (!is_alone && memory_.exceeds_next<Width>(record, at)) return false;
         first = std::min(value, was_first);
         value = std::max(value, was_first);
       }
     }
     block_memory::set_occupied(record, header.occupied | std::uint64_t{1} << i);
-    const unsigned low = layout.has_bytes<Width>() ? 8 : 0;
-    memory_.insert_bits<Width>(record, at, free, first >> low << 1 | (occupied ^ 1));
-    if (layout.has_bytes<Width>()) {
-      std::uint8_t* const bytes = memory_.slot_bytes(block) + at;
-      move_bytes_up(bytes, free - at);
-      *bytes = static_cast<std::uint8_t>(first);
-    }
-    if (Ordered && occupied != 0) set_value<Width>({block, at + 1}, value);
+    memory_.insert_slot<Width>(record, at, free, first << 1 | (occupied ^ 1));
+    if (Ordered && occupied != 0) memory_.set_value<Width>(record, at + 1, value);
     ++used_;
     return true;
   }
@@ -421,6 +368,33 @@ class spaced_table {
     if (!open<Width>(quotient, run, run.first)) return false;
     set_value<Width>(run.first, value);
     return true;
+  }
+
+  // The quotient's run, if it ends in its own block or the next: nearly all that are not within one block. The runs of the
+  // block end one behind the other, first at its own runends, then at those of the next one.  Requires: it has a run.
+  template <unsigned Width>
+  TAMIS_INLINE std::optional<slot_run> find_in_two(std::uint64_t quotient) const {
+    const unsigned slots = slots_per_block();
+    const std::uint64_t block = quotient / block_quotients;
+    const auto i = static_cast<unsigned>(quotient % block_quotients);
+    if (block + 1 == blocks()) return std::nullopt;
+    const record_header header = memory_.header<Width>(block);
+    if (header.offset >= 2 * slots) return std::nullopt;  // 255 does, too
+    const std::uint64_t ends = low_bits(header.own_runends(), slots);
+    const unsigned before = rank(header.occupied, i);
+    const unsigned here = popcount(ends);
+    const unsigned skipped = std::max(header.offset, slots) - slots;  // in the next block, for earlier ones
+    const std::uint64_t next_ends = high_bits(memory_.runends<Width>(memory_.record(block + 1)), skipped);
+    if (before < here || before - here >= popcount(next_ends)) return std::nullopt;
+    const unsigned last = select(next_ends, before - here);
+    if (before > here) {
+      const unsigned first = select(next_ends, before - here - 1) + 1;
+      return slot_run{{block + 1, first}, last + 1 - first};
+    }
+    const unsigned ended = here == 0 ? header.offset : static_cast<unsigned>(std::bit_width(ends));
+    const unsigned first = std::max(ended, spaced().home(i));
+    if (first >= slots) return slot_run{{block + 1, first - slots}, last + 1 - (first - slots)};
+    return slot_run{{block, first}, slots - first + last + 1};
   }
 
   // Where the runs of all quotients before this block have ended; the block's first slot if that was before it.
@@ -486,41 +460,27 @@ class spaced_table {
     return from;
   }
 
-  void flip_runend(block_slot at) {
-    std::uint8_t* const record = memory_.record(at.block);
-    memory_.set_column(record, 0, memory_.runends(record) ^ std::uint64_t{1} << at.i);
-  }
+  void flip_runend(block_slot at) { memory_.flip_runend(memory_.record(at.block), at.i); }
 
   // Slots [at, last) go up by one, over what slot `last` was; slot `at` becomes zero, and a runend if `ends_run`.
   template <unsigned Width>
   void move_up(block_slot at, block_slot last, bool ends_run) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = last.block; block > at.block; --block) {
-      const std::uint64_t below = memory_.bits_of<Width>(memory_.record(block - 1), top);
-      memory_.insert_bits<Width>(memory_.record(block), 0, block == last.block ? last.i : top, below);
+      const std::uint64_t below = memory_.slot<Width>(memory_.record(block - 1), top);
+      memory_.insert_slot<Width>(memory_.record(block), 0, block == last.block ? last.i : top, below);
     }
-    memory_.insert_bits<Width>(memory_.record(at.block), at.i, at.block == last.block ? last.i : top, ends_run);
-    if (memory_.layout().has_bytes<Width>()) {
-      std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
-      move_bytes_up(bytes, distance(at, last));
-      *bytes = 0;
-    }
+    memory_.insert_slot<Width>(memory_.record(at.block), at.i, at.block == last.block ? last.i : top, ends_run);
   }
   // Slots (at, last] go down by one, over what slot `at` was; slot `last` becomes zero.
   template <unsigned Width>
   void move_down(block_slot at, block_slot last) {
     const unsigned top = slots_per_block() - 1;
     for (std::uint64_t block = at.block; block < last.block; ++block) {
-      const std::uint64_t above = memory_.bits_of<Width>(memory_.record(block + 1), 0);
-      memory_.remove_bits<Width>(memory_.record(block), block == at.block ? at.i : 0, top, above);
+      const std::uint64_t above = memory_.slot<Width>(memory_.record(block + 1), 0);
+      memory_.remove_slot<Width>(memory_.record(block), block == at.block ? at.i : 0, top, above);
     }
-    memory_.remove_bits<Width>(memory_.record(last.block), last.block == at.block ? at.i : 0, last.i, 0);
-    if (memory_.layout().has_bytes<Width>()) {
-      std::uint8_t* const bytes = memory_.slot_bytes(at.block) + at.i;
-      const std::uint64_t size = distance(at, last);
-      move_bytes_down(bytes + 1, size);
-      bytes[size] = 0;
-    }
+    memory_.remove_slot<Width>(memory_.record(last.block), last.block == at.block ? at.i : 0, last.i, 0);
   }
 
   // The runs of the quotients up to block `from` have lost a slot: all blocks up to `last` begin one slot earlier.

@@ -34,10 +34,15 @@ class spacing {
 
   spacing() = default;
   // Requires: allows(slots).
-  TAMIS_INLINE constexpr explicit spacing(unsigned slots) : slots_(slots) { assert(allows(slots)); }
+  TAMIS_INLINE constexpr explicit spacing(unsigned slots)
+      : slots_(slots), bounded_slots_(low_mask(slots < most ? slots : most - 1)) {
+    assert(allows(slots));
+  }
 
   TAMIS_INLINE constexpr unsigned slots() const { return slots_; }
   TAMIS_INLINE constexpr std::uint64_t all_slots() const { return low_mask(slots_); }
+  // The slots that may be the last of a run which has a bound behind it in the block's word: all, or all but the last of 64.
+  TAMIS_INLINE constexpr std::uint64_t bounded_slots() const { return bounded_slots_; }
   // Requires: i < 64.
   TAMIS_INLINE constexpr unsigned home(unsigned i) const { return i * slots_ / block_quotients; }
 
@@ -62,6 +67,7 @@ class spacing {
   static const std::array<std::uint64_t, (most - least) / step + 1> last_of_homes_of;
 
   unsigned slots_ = most;
+  std::uint64_t bounded_slots_ = plain::low_mask(most - 1);
 };
 
 inline constexpr std::array<std::uint64_t, (spacing::most - spacing::least) / spacing::step + 1> spacing::last_of_homes_of =

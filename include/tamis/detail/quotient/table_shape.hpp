@@ -50,7 +50,7 @@ inline double homes_for(std::uint64_t capacity, double load) { return std::ceil(
 inline std::optional<table_shape> largest_shape(std::uint64_t capacity, double bits, unsigned slots, unsigned width,
                                                 double load) {
   const block_layout layout(spacing(slots), width);
-  const double blocks = std::floor((bits / 8.0 - block_memory::spare_bytes) / layout.block_bytes());
+  const double blocks = std::floor((bits / 8.0 - block_memory::spare_bytes) / layout.record_bytes());
   if (!(blocks >= 1.0) || blocks * block_quotients >= static_cast<double>(most_quotients)) return std::nullopt;
   const auto all = static_cast<std::uint64_t>(blocks) * slots;
   const std::uint64_t spare = quotient_spare(static_cast<std::uint64_t>(homes_for(capacity, load)));
