@@ -209,6 +209,31 @@ TEST(evergreen_fixed, works_with_keys_that_all_share_one_quotient) {
   EXPECT_EQ(filter.fixes(), 0u);
 }
 
+// The last quotient takes as many keys as any other: slots are added behind it, up to as many as there are homes.
+TEST(evergreen_fixed, holds_all_its_keys_in_the_last_quotient) {
+  for (const double bits : {9.0, 10.0, 11.0, 13.0}) {
+    for (const std::uint64_t others : {0u, 600u}) {
+      random_source random(14);
+      evergreen_fixed filter = of_bits(1500, bits);
+      const std::uint64_t asked = filter.bits().fast;
+      std::vector<digest> keys;
+      for (std::uint64_t i = 0; i < others; ++i) keys.push_back(draw(random));
+      while (keys.size() < 1500) keys.push_back({~(random() >> 40), random()});
+      for (const digest d : keys) ASSERT_EQ(filter.insert(d), insert_result::inserted);
+      for (const digest d : keys) ASSERT_TRUE(filter.may_contain(d));
+      EXPECT_LE(filter.bits().fast, asked * 5 / 2);
+      evergreen_fixed both = of_bits(1500, bits);
+      for (int i = 0; i < 20; ++i) both.insert(keys[static_cast<std::size_t>(i)]);
+      evergreen_fixed rest = of_bits(1500, bits);
+      for (std::size_t i = 20; i < keys.size(); ++i) rest.insert(keys[i]);
+      ASSERT_TRUE(both.merge(rest).ok());
+      for (const digest d : keys) ASSERT_TRUE(both.may_contain(d));
+      for (const digest d : keys) ASSERT_EQ(filter.erase(d), erase_result::erased);
+      EXPECT_EQ(filter.keys(), 0u);
+    }
+  }
+}
+
 TEST(evergreen_fixed, merges_and_iterates_in_the_order_of_digests) {
   random_source random(13);
   evergreen_fixed a = of_bits(4000, 11);

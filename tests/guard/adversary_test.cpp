@@ -60,12 +60,8 @@ class adversary : public ::testing::TestWithParam<std::string> {
     EXPECT_LE(guarded->bits().fast + guarded->bits().slow, 8 * start_bits);
     EXPECT_EQ(lost_keys(*guarded, truth), 0u);
   }
-  // A block of rank-indexed hashing that is full of equal digests has no room for honest keys either, and the last places of
-  // evergreen-fixed have no more room than its spare slots.
-  std::uint64_t refused_honest_puts() const {
-    if (GetParam() == "rank-indexed") return 200;
-    return GetParam() == "evergreen-fixed" ? 20 : 0;
-  }
+  // A block of rank-indexed hashing that is full of equal digests has no room for honest keys either.
+  std::uint64_t refused_honest_puts() const { return GetParam() == "rank-indexed" ? 200 : 0; }
   void expect_honest_use() {
     std::uint64_t refused_puts = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) refused_puts += !put("later " + key_of(i));

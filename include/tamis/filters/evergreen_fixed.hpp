@@ -123,7 +123,7 @@ class evergreen_fixed {
     other.table_.for_each_run([&](std::uint64_t quotient, const detail::run_entries& entries) {
       detail::run_entries all = merged.entries_of(quotient);
       for (const detail::run_entry& e : entries) all.push_back(e);
-      fits = fits && merged.write(quotient, all);
+      fits = fits && merged.write_with_room(quotient, all);
     });
     if (!fits) return failure{"the two filters together do not fit into one of their size"};
     table_ = std::move(merged);
@@ -220,7 +220,12 @@ class evergreen_fixed {
   }
   template <unsigned Width>
   TAMIS_INLINE insert_result insert_at(const fingerprint& p) {
-    return table_.insert<Width>(p.quotient, p.x) ? insert_result::inserted : insert_result::full;
+    return table_.insert<Width>(p.quotient, p.x) ? insert_result::inserted : insert_with_room(p);
+  }
+  // Only keys that somebody chose fill the slots behind the last quotient before all others.
+  TAMIS_NOINLINE insert_result insert_with_room(fingerprint p) {
+    const bool is_in = table_.make_end_room(1) && table_.insert(p.quotient, p.x);
+    return is_in ? insert_result::inserted : insert_result::full;
   }
 
   // Slots that may be in use after an adapt: 0.97 of the homes, and room for all keys that are still to come.

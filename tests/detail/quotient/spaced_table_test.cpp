@@ -256,6 +256,38 @@ TEST(SpacedTable, FindsFreeAndClosedSlotsByWordsAndByHops) {
   }
 }
 
+TEST(SpacedTable, GetsMoreSlotsBehindItsLastQuotient) {
+  for (const unsigned width : {4u, 7u, 8u, 11u}) {
+    for (const unsigned slots : {36u, 54u, 64u}) {
+      random_source random(slots + width);
+      table_world world({150, 10, slots, width});
+      unsigned widened = 0;
+      const std::uint64_t most = world.real.homes();
+      while (world.real.used() < most) {
+        const std::uint64_t quotient = random.chance(0.3) ? random.below(150) : 149 - random.below(3);
+        const std::uint64_t value = random() & low_mask(width);
+        if (world.end_with(quotient, 1) > world.real.slots()) {
+          world.real = world.real.widened(world.real.slots() - most + 1 + random.below(80)).value();
+          ++widened;
+          continue;
+        }
+        world.insert(quotient, value);
+        world.check();
+        if (HasFatalFailure()) return;
+      }
+      EXPECT_GT(widened, 0u);
+      for (auto& [quotient, run] : world.model) {
+        while (!run.empty()) {
+          world.erase(quotient, run.back());
+          world.check();
+          if (HasFatalFailure()) return;
+        }
+      }
+      EXPECT_EQ(world.real.used(), 0u);
+    }
+  }
+}
+
 spaced_table saved_and_loaded(const spaced_table& table, std::string& wrong) {
   memory_sink sink;
   writer out(sink);

@@ -18,6 +18,7 @@
 
 #include "tamis/detail/growing/match_prefixes.hpp"
 #include "tamis/detail/quotient/dense_runs.hpp"
+#include "tamis/detail/quotient/end_room.hpp"
 #include "tamis/detail/quotient/pair_code.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -88,6 +89,10 @@ class paired_table {
     return true;
   }
 
+  // Room for `more` slots behind the last run, if fewer than all homes are in use (detail/quotient/end_room.hpp). False, and
+  // nothing has changed, if there is none.
+  bool make_end_room(std::uint64_t more) { return tamis::detail::make_end_room(table_, more); }
+
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
   // False if there is none.
   template <unsigned Width = 0>
@@ -116,6 +121,14 @@ class paired_table {
     entries_ += entries.size() - before.size();
     lengthened_ += long_ones(entries) - long_ones(before);
     return true;
+  }
+
+  // The same with more slots behind the last quotient, if that is what it needs.
+  bool write_with_room(std::uint64_t quotient, const run_entries& entries) {
+    if (write(quotient, entries)) return true;
+    run_slots slots;
+    code().encode(entries, slots);
+    return make_end_room(slots.size() - table_.find(quotient).size) && write(quotient, entries);
   }
 
   struct adapted {

@@ -126,6 +126,15 @@ class block_memory {
     TAMIS_TRY(made.bytes_, zeroed_array<std::uint8_t>::make(bytes));
     return made;
   }
+  // A copy with empty blocks behind it.  Requires: blocks >= blocks().
+  result<block_memory> lengthened(std::uint64_t blocks) const {
+    TAMIS_TRY(const std::uint64_t bytes, bytes_of(layout_, blocks));
+    block_memory longer;
+    longer.layout_ = layout_;
+    longer.blocks_ = blocks;
+    TAMIS_TRY(longer.bytes_, bytes_.lengthened(bytes));
+    return longer;
+  }
   static result<std::uint64_t> bytes_of(block_layout layout, std::uint64_t blocks) {
     const auto bytes = checked_multiply(blocks, layout.record_bytes());
     const auto all = bytes ? checked_add(*bytes, spare_bytes) : bytes;

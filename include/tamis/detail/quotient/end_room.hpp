@@ -21,13 +21,24 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
+// Slots that quotients own: one each, or those that are homes.
+template <class Table>
+std::uint64_t own_slots(const Table& table) {
+  if constexpr (requires { table.homes(); }) {
+    return table.homes();
+  } else {
+    return table.quotients();
+  }
+}
+
 // The same table with room for `more` slots in use, of whatever quotients. None if it is full or there is no memory.
 template <class Table>
 std::optional<Table> with_end_room(const Table& table, std::uint64_t more) {
-  if (more > table.quotients() || table.used() > table.quotients() - more) return std::nullopt;
-  const std::uint64_t spare = table.slots() - table.quotients();
+  const std::uint64_t own = own_slots(table);
+  if (more > own || table.used() > own - more) return std::nullopt;
+  const std::uint64_t spare = table.slots() - own;
   const std::uint64_t wanted = std::max(2 * spare, spare + table.slots() / 16);
-  auto wider = table.widened(std::max(spare, std::min(wanted, table.quotients())) + more);
+  auto wider = table.widened(std::max(spare, std::min(wanted, own)) + more);
   if (!wider) return std::nullopt;
   return *std::move(wider);
 }

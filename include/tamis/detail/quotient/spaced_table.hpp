@@ -50,6 +50,15 @@ class spaced_table {
     made.quotients_ = quotients;
     return made;
   }
+  // The same runs with at least `spare` slots behind the last home.
+  result<spaced_table> widened(std::uint64_t spare) const {
+    TAMIS_TRY(const std::uint64_t blocks, blocks_of(quotients_, spare, spaced()));
+    spaced_table wider;
+    TAMIS_TRY(wider.memory_, memory_.lengthened(std::max(blocks, this->blocks())));
+    wider.quotients_ = quotients_;
+    wider.used_ = used_;
+    return wider;
+  }
   // Slots from the first on that are homes.
   static constexpr std::uint64_t homes_of(std::uint64_t quotients, spacing s) {
     const auto left = static_cast<unsigned>(quotients % block_quotients);
