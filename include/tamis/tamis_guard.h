@@ -41,6 +41,9 @@ typedef int (*tamis_take_value)(void* context, uint64_t index, const void* value
 TAMIS_API int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_value take, void* context,
                                    tamis_error* error);
 
+/* out[i]: 1 if the key is there. Keys as above. */
+TAMIS_API int tamis_store_contains_many(tamis_store* store, const tamis_keys* keys, uint8_t* out, tamis_error* error);
+
 /* Changes that happen all or not at all. Of several changes of a key the last one counts. */
 TAMIS_API int tamis_batch_create(tamis_batch** out, tamis_error* error);
 TAMIS_API int tamis_batch_put(tamis_batch* batch, const void* key, size_t key_size, const void* value, size_t value_size,

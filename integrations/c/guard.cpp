@@ -82,6 +82,12 @@ class safe_visit {
   bool failed_ = false;
 };
 
+result<key_batch> store_keys(const tamis_keys* keys) {
+  TAMIS_TRY(key_batch batch, key_batch::checked(keys));
+  if (batch.size() > 0 && !batch.has_bytes()) return failure{"keys: a store's keys are bytes; give a form that has them"};
+  return batch;
+}
+
 status get_chunk(guarded_store& store, std::span<const byte_view> keys, std::span<const std::uint64_t> places,
                  tamis_take_value take, void* context) {
   auto found = store.multi_get(keys);
@@ -194,8 +200,7 @@ int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_
   return guarded(error, [&]() -> result<int> {
     TAMIS_CHECK(given(store, "store"));
     if (take == nullptr) return failure{"take: is NULL"};
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
-    if (batch.size() > 0 && !batch.has_bytes()) return failure{"keys: a store's keys are bytes; give a form that has them"};
+    TAMIS_TRY(const key_batch batch, store_keys(keys));
     std::vector<byte_view> views;
     std::vector<std::uint64_t> places;
     for (std::uint64_t i = 0; i < batch.size(); ++i) {
@@ -210,6 +215,21 @@ int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_
       views.clear(), places.clear();
     }
     if (!views.empty()) TAMIS_CHECK(get_chunk(store->store, views, places, take, context));
+    return TAMIS_OK;
+  });
+}
+
+int tamis_store_contains_many(tamis_store* store, const tamis_keys* keys, uint8_t* out, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(store, "store"));
+    TAMIS_TRY(const key_batch batch, store_keys(keys));
+    if (batch.size() > 0) TAMIS_CHECK(given(out, "out"));
+    for (std::uint64_t i = 0; i < batch.size(); ++i) {
+      out[i] = 0;
+      if (batch.is_null(i)) continue;
+      TAMIS_TRY(const bool is_there, store->store.contains(batch.bytes(i)));
+      out[i] = is_there ? 1 : 0;
+    }
     return TAMIS_OK;
   });
 }

@@ -86,8 +86,6 @@ status key_batch::check_stride(std::uint64_t size) {
   if (step > most || (step != 0 && keys_.count > (std::uint64_t{1} << 62) / step)) {
     return failure{"keys: a stride of " + std::to_string(keys_.stride) + " bytes", error_code::out_of_range};
   }
-  const bool is_aligned = size != 0 && reinterpret_cast<std::uintptr_t>(keys_.data) % std::min<std::uint64_t>(size, 8) == 0;
-  is_plain_ = keys_.validity == nullptr && keys_.stride == static_cast<std::int64_t>(size) && is_aligned;
   return {};
 }
 

@@ -41,13 +41,6 @@ class key_batch {
   // The bytes of a key that is not null.  Requires: the form has bytes (has_bytes).
   std::span<const std::byte> bytes(std::uint64_t i) const;
   bool has_bytes() const { return keys_.form >= TAMIS_FIXED_WIDTH && keys_.form <= TAMIS_SLICES; }
-  // Integers that stand one behind the other, none of them null: what any_filter can hash by itself.
-  template <class Integer>
-  std::span<const Integer> integers() const {
-    return {static_cast<const Integer*>(keys_.data), keys_.count};
-  }
-  // The form, if integers() may be called for it; else 0.
-  std::uint32_t plain_integers() const { return is_plain_ && keys_.form <= TAMIS_I8 ? keys_.form : 0; }
 
   // Calls use(key_chunk) for all keys that are not null, in order.
   template <class Use>
@@ -89,7 +82,6 @@ class key_batch {
   std::span<const std::byte> viewed(std::uint64_t i) const;
 
   tamis_keys keys_;
-  bool is_plain_ = false;
 };
 
 }  // namespace tamis::c

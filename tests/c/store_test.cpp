@@ -63,6 +63,10 @@ TEST_P(c_store, puts_gets_and_erases) {
   const std::map<std::uint64_t, std::string> expected = {{0, bytes_of(6)}, {1, "nothing"}, {2, bytes_of(8)}, {3, "nothing"}};
   EXPECT_EQ(taken, expected);
   EXPECT_EQ(tamis_store_get_many(store, &keys, refuse_value, nullptr, &error), TAMIS_CALLBACK);
+  std::vector<std::uint8_t> there(4, 7);
+  ASSERT_EQ(tamis_store_contains_many(store, &keys, there.data(), &error), TAMIS_OK) << error.message;
+  EXPECT_EQ(there, (std::vector<std::uint8_t>{1, 0, 1, 0}));
+  EXPECT_EQ(tamis_store_contains_many(store, &keys, nullptr, &error), TAMIS_INVALID);
   std::string stats;
   EXPECT_EQ(tamis_store_stats(store, append, &stats, &error), TAMIS_OK);
   EXPECT_NE(stats.find("\"recovered\":\"created\""), std::string::npos) << stats;
@@ -134,6 +138,8 @@ TEST(c_store_errors, name_the_thing) {
   const std::vector<std::uint64_t> one = {1};
   const tamis_keys keys = integers(one);
   EXPECT_EQ(tamis_store_get_many(store, &keys, refuse_value, nullptr, &error), TAMIS_INVALID);
+  std::uint8_t there = 0;
+  EXPECT_EQ(tamis_store_contains_many(store, &keys, &there, &error), TAMIS_INVALID);
   EXPECT_EQ(tamis_store_close(store, &error), TAMIS_OK);
 }
 
