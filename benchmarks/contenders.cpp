@@ -36,8 +36,7 @@ class static_filter final : public contender {
     }
   }
   void insert_many(key_span keys) override {
-    lab::chunk_hasher digests(hash_);
-    lab::sum_chunks(keys, [&](key_span chunk) { return tamis::insert_many(filter_, digests(chunk)); });
+    lab::sum_chunks(keys, [&](key_span chunk) { return tamis::insert_many(filter_, hash_, chunk); });
   }
   std::size_t count_many(key_span keys) const override {
     return lab::count_chunks(keys,
@@ -49,8 +48,7 @@ class static_filter final : public contender {
   }
   void erase_many(key_span keys) override {
     if constexpr (erasable<F>) {
-      lab::chunk_hasher digests(hash_);
-      lab::sum_chunks(keys, [&](key_span chunk) { return tamis::erase_many(filter_, digests(chunk)); });
+      lab::sum_chunks(keys, [&](key_span chunk) { return tamis::erase_many(filter_, hash_, chunk); });
     }
   }
   bool adapts() const override { return adaptive_alone<F>; }

@@ -1,29 +1,14 @@
 #include "tamis/any_filter.hpp"
 
+#include <cassert>
+
 #include "tamis/detail/any/known_mistakes.hpp"
-#include "tamis/detail/io/file.hpp"
+#include "tamis/detail/any/saved.hpp"
 #include "tamis/registry.hpp"
 
 namespace tamis {
 
 using namespace detail;
-
-namespace {
-
-// The hasher that the file was filled through: the caller's, if it is the right one, or the stored seed's.
-result<hasher> hasher_for(const hash_identity& stored, const std::optional<hasher>& given) {
-  if (!given) return hasher::from(stored);
-  const hash_identity mine = given->identity();
-  if (mine.family != stored.family) {
-    return failure{"it was filled through the " + std::string(to_string(stored.family)) + " hash, not the " +
-                       std::string(to_string(mine.family)) + " one",
-                   error_code::wrong_hash};
-  }
-  if (mine != stored) return failure{"it was filled through a hash with another seed", error_code::wrong_hash};
-  return *given;
-}
-
-}  // namespace
 
 any_model::~any_model() = default;
 
@@ -41,22 +26,54 @@ result<any_filter> any_filter::create(const registry& known, std::string_view id
 }
 
 insert_result any_model::insert(digest d) {
-  return insert_many(std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
+  return insert_many(hasher(), std::span(&d, 1), {}) == 1 ? insert_result::inserted : insert_result::full;
 }
 
 bool any_model::may_contain(digest d) const {
   bool found = false;
-  may_contain_many(std::span(&d, 1), std::span(&found, 1));
+  may_contain_many(hasher(), std::span(&d, 1), std::span(&found, 1));
   return found;
 }
 
 erase_result any_model::erase(digest d) {
-  return erase_many(std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
+  if (!can().erase) return erase_result::unsupported;
+  return erase_many(hasher(), std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
 }
 
 std::string any_filter::kind() const { return kind_of(*model_); }
 
-std::uint64_t any_filter::count(digest d) const { return model_->count(d); }
+failure any_filter::unable(const char* what) const {
+  return {"a " + kind() + " filter cannot " + what, error_code::unsupported};
+}
+
+insert_result any_filter::insert_if_absent(digest d) {
+  const capabilities all = can();
+  if (all.erase || all.adapt) return insert_result::unsupported;
+  return may_contain(d) ? insert_result::present : insert(d);
+}
+
+result<std::uint64_t> any_filter::count(digest d) const {
+  if (!can().count) return unable("count");
+  return model_->count(d);
+}
+
+result<std::size_t> any_filter::erase_many(const key_batch& keys, std::span<bool> out) {
+  if (!can().erase) return unable("erase");
+  return model_->erase_many(hash_, keys, out);
+}
+
+status any_filter::count_many(const key_batch& keys, std::span<std::uint64_t> out) const {
+  assert(out.size() >= keys.size());
+  if (!can().count) return unable("count");
+  for (std::size_t i = 0; i < keys.size(); ++i) out[i] = model_->count(keys.hash_one(hash_, i));
+  return {};
+}
+
+status any_filter::rejuvenate_many(const key_batch& keys) {
+  if (!can().rejuvenate) return unable("rejuvenate");
+  model_->rejuvenate_many(hash_, keys);
+  return {};
+}
 
 status any_filter::may_merge(const any_filter& other) const {
   if (info().id != other.info().id) {
@@ -84,15 +101,11 @@ status any_filter::save(byte_sink& sink) const {
 }
 
 status any_filter::save_file(const std::string& path) const {
-  TAMIS_TRY(file_replacement file, file_replacement::create(path));
-  TAMIS_CHECK(save(file));
-  return file.commit();
+  return detail::save_file(path, [this](byte_sink& sink) { return save(sink); });
 }
 
 std::vector<std::byte> any_filter::save_bytes() const {
-  memory_sink sink;
-  save(sink).value();  // memory has no errors but std::bad_alloc
-  return std::move(sink).take();
+  return detail::save_bytes([this](byte_sink& sink) { return save(sink); });
 }
 
 result<any_filter> load(byte_source& source, const load_options& options) {
@@ -113,10 +126,7 @@ result<any_filter> load(byte_source& source, const load_options& options) {
 }
 
 result<any_filter> load_file(const std::string& path, const load_options& options) {
-  TAMIS_TRY(file_source source, file_source::open(path));
-  auto loaded = load(source, options);
-  if (!loaded) return prefixed(path + ": ", loaded);
-  return loaded;
+  return load_file_with<any_filter>(path, [&](byte_source& source) { return load(source, options); });
 }
 
 result<any_filter> load_bytes(std::span<const std::byte> bytes, const load_options& options) {

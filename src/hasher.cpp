@@ -36,7 +36,9 @@ std::optional<std::uint64_t> hex_word(std::string_view digits) {
 
 }  // namespace
 
-std::string_view to_string(hash_family family) { return family == hash_family::fast ? "fast" : "keyed"; }
+std::string_view to_string(hash_family family) {
+  return family == hash_family::fast ? "fast" : family == hash_family::keyed ? "keyed" : "custom";
+}
 
 std::optional<hash_family> parse_hash_family(std::string_view name) {
   if (name == "fast") return hash_family::fast;
@@ -73,6 +75,9 @@ result<hasher> hasher::parse(hash_family family, std::string_view seed) {
 }
 
 result<hasher> hasher::from(const hash_identity& identity) {
+  if (identity.family == hash_family::custom)
+    return failure{"it was filled through the hash '" + identity.name + "', which belongs to another program",
+                   error_code::wrong_hash};
   if (identity.family != hash_family::fast)
     return failure{"the keyed hash needs its secret, which is not stored", error_code::wrong_hash};
   hasher made = fast(identity.seed);
@@ -100,7 +105,7 @@ digest hasher::keyed_unmixed(std::uint64_t word) const noexcept {
 
 hash_identity hasher::identity() const {
   const std::uint64_t seed = family_ == hash_family::fast ? secret_[0] : 0;
-  return {family_, seed, (*this)(check_text).low};
+  return {family_, seed, (*this)(check_text).low, {}};
 }
 
 }  // namespace tamis

@@ -86,7 +86,7 @@ result<hasher> seed_flag::make(hash_family family) const {
 
 result<hasher> seed_flag::matching(const hash_identity& stored) const {
   if (is_random()) return failure{"it has a seed already; --seed random is for `tamis create`"};
-  if (stored.family == hash_family::fast && text.empty()) return hasher::from(stored);
+  if (stored.family == hash_family::custom || (stored.family == hash_family::fast && text.empty())) return hasher::from(stored);
   TAMIS_TRY(const hasher mine, make(stored.family));
   if (mine.identity() != stored) return failure{"it was filled through the hash of another seed than the one given"};
   return mine;

@@ -24,6 +24,7 @@ struct info_flags {
 
 std::string hash_text(const hash_identity& hash) {
   if (hash.family == hash_family::fast) return fmt::format("fast, seed {:x}", hash.seed);
+  if (hash.family == hash_family::custom) return fmt::format("'{}', of another program", printable(hash.name));
   return "keyed; the secret is not in the file";
 }
 

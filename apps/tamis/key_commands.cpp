@@ -39,14 +39,12 @@ struct tally {
   std::uint64_t all() const { return yes + no; }
 };
 
-// Calls `use(batch, digests)` for all keys; how many it said yes to, and how many not.
+// Calls `use(batch)` for all keys; how many it said yes to, and how many not.
 template <class Use>
-tally pass_keys(const any_filter& filter, key_reader& keys, progress&& bar, Use use) {
+tally pass_keys(key_reader& keys, progress&& bar, Use use) {
   tally so_far;
-  std::vector<digest> digests;
   for (auto batch = keys.next(); !batch.empty(); batch = keys.next()) {
-    hash_keys(filter.hash(), batch, digests);
-    const std::size_t yes = use(batch, std::span<const digest>(digests));
+    const std::size_t yes = use(batch);
     so_far.yes += yes;
     so_far.no += batch.size() - yes;
     bar.at(keys.bytes_done(), so_far.all());
@@ -57,8 +55,8 @@ tally pass_keys(const any_filter& filter, key_reader& keys, progress&& bar, Use 
 void run_add(key_command& given) {
   any_filter filter = open_filter(given.path, given.seed).filter;
   key_reader keys(given.keys.path, given.keys.style);
-  const tally added = pass_keys(filter, keys, progress("adding", keys.bytes_total()),
-                                [&](const auto&, auto digests) { return filter.insert_many(digests); });
+  const tally added =
+      pass_keys(keys, progress("adding", keys.bytes_total()), [&](const auto& batch) { return filter.insert_many(batch); });
   if (added.yes != 0) replace_filter(filter, given.path);
 
   output out;
@@ -83,17 +81,17 @@ void run_check(check_command& given) {
   output out;
   const bool print = !given.count_only && given.files.text_wanted();
   bool answers[keys_per_batch];
-  const tally maybe = pass_keys(filter, keys, progress("checking", keys.bytes_total(), !(print && is_terminal(STDOUT_FILENO))),
-                                [&](const auto& batch, auto digests) {
-                                  filter.may_contain_many(digests, answers);
-                                  for (std::size_t i = 0; i < batch.size() && print; ++i) {
-                                    if (answers[i] == given.absent) continue;
-                                    out.write(batch[i]);
-                                    out.write(given.keys.style.separator());
-                                  }
-                                  if (keys.waiting()) out.flush();
-                                  return static_cast<std::size_t>(std::count(answers, answers + batch.size(), true));
-                                });
+  const tally maybe =
+      pass_keys(keys, progress("checking", keys.bytes_total(), !(print && is_terminal(STDOUT_FILENO))), [&](const auto& batch) {
+        filter.may_contain_many(batch, answers);
+        for (std::size_t i = 0; i < batch.size() && print; ++i) {
+          if (answers[i] == given.absent) continue;
+          out.write(batch[i]);
+          out.write(given.keys.style.separator());
+        }
+        if (keys.waiting()) out.flush();
+        return static_cast<std::size_t>(std::count(answers, answers + batch.size(), true));
+      });
   if (given.count_only && given.files.text_wanted()) out.print("maybe {}\nno {}\n", maybe.yes, maybe.no);
   write_json(given.json, {{"maybe", maybe.yes}, {"no", maybe.no}});
   out.flush();
@@ -112,8 +110,8 @@ void run_remove(key_command& given) {
   any_filter filter = open_filter(given.path, given.seed).filter;
   refuse_if_unable(filter, given.path);
   key_reader keys(given.keys.path, given.keys.style);
-  const tally removed = pass_keys(filter, keys, progress("removing", keys.bytes_total()),
-                                  [&](const auto&, auto digests) { return filter.erase_many(digests); });
+  const tally removed = pass_keys(keys, progress("removing", keys.bytes_total()),
+                                  [&](const auto& batch) { return must(filter.erase_many(batch)); });
   if (removed.yes != 0) replace_filter(filter, given.path);
 
   output out;

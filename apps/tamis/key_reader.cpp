@@ -163,9 +163,4 @@ void key_reader::tell_packets() const {
                   kept.empty() ? "" : " (" + kept + ")", skipped.empty() ? "" : "; skipped: " + skipped));
 }
 
-void hash_keys(const hasher& hash, std::span<const std::string_view> keys, std::vector<digest>& digests) {
-  digests.resize(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) digests[i] = hash(keys[i]);
-}
-
 }  // namespace tamis::cli

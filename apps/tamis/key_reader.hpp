@@ -75,7 +75,4 @@ class key_reader {
   std::vector<std::string_view> keys_;
 };
 
-// Hashes a batch into `digests`, which keeps its memory from batch to batch.
-void hash_keys(const hasher& hash, std::span<const std::string_view> keys, std::vector<digest>& digests);
-
 }  // namespace tamis::cli

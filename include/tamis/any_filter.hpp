@@ -3,7 +3,10 @@
 // A filter whose type is chosen at run time: what the command line, the store and other languages use. A call costs one
 // indirect call, which a batch shares among its keys.
 //
-// An any_filter knows its hasher, so it takes keys as well as digests and can check that two filters belong together.
+// An any_filter knows its hasher, so it takes keys wherever it takes digests, hashes batches of them on the way, and can check
+// that two filters belong together. A key is an integer, a string, bytes, or of a type of the program's own (key_parts.hpp).
+//
+// What a filter cannot do (can() says what it can) is an error value: `unsupported`, and nothing has changed.
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +19,7 @@
 #include "tamis/detail/io/frame.hpp"
 #include "tamis/digest.hpp"
 #include "tamis/hasher.hpp"
+#include "tamis/key_batch.hpp"
 
 namespace tamis {
 
@@ -35,8 +39,9 @@ class any_model {
   // One key: as a batch of one if a model has nothing better. A batch of one costs twice as much as a call for one.
   virtual insert_result insert(digest d);
   virtual bool may_contain(digest d) const;
-  virtual std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) = 0;
-  virtual void may_contain_many(std::span<const digest> digests, std::span<bool> out) const = 0;
+  // `out` of an update may be empty; otherwise it is as long as the batch.
+  virtual std::size_t insert_many(const hasher& hash, const key_batch& keys, std::span<bool> out) = 0;
+  virtual void may_contain_many(const hasher& hash, const key_batch& keys, std::span<bool> out) const = 0;
   virtual std::uint64_t keys() const = 0;
   virtual std::uint64_t capacity() const = 0;
   virtual double expected_fpr() const = 0;
@@ -48,17 +53,18 @@ class any_model {
   // For filters whose updates can use what is stored (see concepts.hpp); the others ignore it.
   virtual insert_result insert(digest d, const remote_ref& stored) = 0;
 
-  // Requires: the capability.
+  // Without the capability `unsupported`, or a failure with that code; what has no such answer has no effect, and is not to be
+  // asked for.
   virtual erase_result erase(digest d, const remote_ref& stored) = 0;
   virtual erase_result erase(digest d);
-  virtual std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) = 0;
+  virtual std::size_t erase_many(const hasher& hash, const key_batch& keys, std::span<bool> out) = 0;
   virtual std::uint64_t count(digest d) const = 0;
   virtual adapt_result adapt(digest d, const remote_ref& stored) = 0;
   virtual adapt_result adapt(digest d) = 0;
   virtual status expand() = 0;
   virtual status merge(const any_model& other) = 0;
   virtual status merge(const any_model& other, const remote_ref& stored) = 0;
-  virtual void rejuvenate_many(std::span<const digest> digests) = 0;
+  virtual void rejuvenate_many(const hasher& hash, const key_batch& keys) = 0;
 };
 
 class any_filter {
@@ -78,52 +84,98 @@ class any_filter {
   }
   ~any_filter() = default;
 
+  void swap(any_filter& other) noexcept { std::swap(*this, other); }
+  friend void swap(any_filter& a, any_filter& b) noexcept { a.swap(b); }
+
   const filter_info& info() const { return model_->info(); }
   std::string kind() const;  // the id, with "+mistakes" behind it if there is a list
   capabilities can() const { return model_->can(); }
   const hasher& hash() const { return hash_; }
+  const any_model& model() const { return *model_; }  // for who saves it in a frame of its own
 
-  insert_result insert(digest d) { return model_->insert(d); }
+  // `inserted`, or `full` with nothing changed. Always physical: a key that is inserted twice is in twice, and a filter that
+  // erases has to be told twice that it left.
+  [[nodiscard]] insert_result insert(digest d) { return model_->insert(d); }
+  // Is it in? False is certain, true is "maybe". Changes nothing; many threads may ask at once, as long as nobody changes it.
   bool may_contain(digest d) const { return model_->may_contain(d); }
-  erase_result erase(digest d) { return model_->erase(d); }  // Requires: can().erase
+  // One copy less.  Requires: the key is in. What only may be in takes the trace of another key with it.
+  // `absent` if it certainly is not in; `unsupported` without can().erase.
+  erase_result erase(digest d) { return model_->erase(d); }
   // The same where a remote is at hand. A telescoping filter that has adapted may need it to make room.
-  insert_result insert(digest d, const remote_ref& stored) { return model_->insert(d, stored); }
-  erase_result erase(digest d, const remote_ref& stored) { return model_->erase(d, stored); }  // Requires: can().erase
-  std::uint64_t count(digest d) const;                                                         // Requires: can().count
-  adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }  // Requires: can().adapt
+  [[nodiscard]] insert_result insert(digest d, const remote_ref& stored) { return model_->insert(d, stored); }
+  erase_result erase(digest d, const remote_ref& stored) { return model_->erase(d, stored); }
+  // Inserts what is not in as far as the filter can tell; `present` otherwise, with nothing changed. Only for filters that
+  // neither erase nor adapt: `unsupported` for all others. There a key that is taken for present shares the entry of another
+  // one, and is lost when that one is erased or the entry is adapted to a mistake.
+  [[nodiscard]] insert_result insert_if_absent(digest d);
+  // At least the number of copies that are in. An error without can().count.
+  result<std::uint64_t> count(digest d) const;
+  // After a "maybe" that was wrong: the same question is answered "no" from now on, as far as the filter can. `stored` holds
+  // every key of the filter. `is_member` if the remote has the key after all, `not_positive` if the answer was "no" anyway,
+  // `unfixable` if nothing can be done, `unsupported` without can().adapt. No key is lost, whatever the answer.
+  adapt_result adapt(digest d, const remote_ref& stored) { return model_->adapt(d, stored); }
   // The same without a remote: `unfixable` where the fix would need one and there is no list of known mistakes.
-  // Requires: can().adapt, and that the key is not in. Of a list nobody can tell otherwise.
+  // Requires: the key is not in. Of a list nobody can tell otherwise.
   adapt_result adapt(digest d) { return model_->adapt(d); }
   std::uint64_t known_mistakes() const { return model_->known_mistakes(); }  // how many are listed now
-  status expand() { return model_->expand(); }                               // Requires: can().expand
-  // After a true positive: the caller knows that the key is in.  Requires: can().rejuvenate
-  void rejuvenate(digest d) { model_->rejuvenate_many(std::span(&d, 1)); }
-  void rejuvenate_many(std::span<const digest> digests) { model_->rejuvenate_many(digests); }
+  // Makes room before it is needed. An error without can().expand.
+  status expand() { return model_->expand(); }
+  // After a true positive: the entry that answered is made as good as a new one.  Requires: the key is in.
+  // An error without can().rejuvenate.
+  status rejuvenate(digest d) { return rejuvenate_many(std::span(&d, 1)); }
 
-  // Keys: integers, strings, bytes.
-  template <class Key>
-  insert_result insert(const Key& key) requires(!std::same_as<Key, digest>) {
+  // The same for keys.
+  template <hashable_key Key>
+  [[nodiscard]] insert_result insert(const Key& key) {
     return insert(hash_(key));
   }
-  template <class Key>
-  bool may_contain(const Key& key) const requires(!std::same_as<Key, digest>) {
+  template <hashable_key Key>
+  [[nodiscard]] insert_result insert(const Key& key, const remote_ref& stored) {
+    return insert(hash_(key), stored);
+  }
+  template <hashable_key Key>
+  [[nodiscard]] insert_result insert_if_absent(const Key& key) {
+    return insert_if_absent(hash_(key));
+  }
+  template <hashable_key Key>
+  bool may_contain(const Key& key) const {
     return may_contain(hash_(key));
   }
-  template <class Key>
-  erase_result erase(const Key& key) requires(!std::same_as<Key, digest>) {
+  template <hashable_key Key>
+  erase_result erase(const Key& key) {
     return erase(hash_(key));
   }
-  template <class Key>
-  std::uint64_t count(const Key& key) const requires(!std::same_as<Key, digest>) {
+  template <hashable_key Key>
+  erase_result erase(const Key& key, const remote_ref& stored) {
+    return erase(hash_(key), stored);
+  }
+  template <hashable_key Key>
+  result<std::uint64_t> count(const Key& key) const {
     return count(hash_(key));
   }
-
-  // Batches. `out`, where it may be empty, says per digest whether it went in or out.
-  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out = {}) {
-    return model_->insert_many(digests, out);
+  template <hashable_key Key>
+  adapt_result adapt(const Key& key) {
+    return adapt(hash_(key));
   }
-  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const { model_->may_contain_many(digests, out); }
-  std::size_t erase_many(std::span<const digest> digests, std::span<bool> out = {}) { return model_->erase_many(digests, out); }
+  template <hashable_key Key>
+  adapt_result adapt(const Key& key, const remote_ref& stored) {
+    return adapt(hash_(key), stored);
+  }
+  template <hashable_key Key>
+  status rejuvenate(const Key& key) {
+    return rejuvenate(hash_(key));
+  }
+
+  // Batches of keys or digests (key_batch.hpp), in order: each does what the single calls would, for less. Keys are hashed on
+  // the way. `out`, where it may be empty, says per key whether it went in or out; otherwise it is as long as the batch.
+  // What throws half way (no memory, or the hash of a key of the program's own type) has done the first of them.
+  [[nodiscard]] std::size_t insert_many(const key_batch& keys, std::span<bool> out = {}) {  // how many went in
+    return model_->insert_many(hash_, keys, out);
+  }
+  void may_contain_many(const key_batch& keys, std::span<bool> out) const { model_->may_contain_many(hash_, keys, out); }
+  result<std::size_t> erase_many(const key_batch& keys, std::span<bool> out = {});  // how many were there
+  status count_many(const key_batch& keys, std::span<std::uint64_t> out) const;
+  status rejuvenate_many(const key_batch& keys);
 
   // Everything in `other` is in this one afterwards. An error, and no change, if kind, hash, seed or shape differ.
   status merge(const any_filter& other);
@@ -131,7 +183,10 @@ class any_filter {
   // the entries back what they have forgotten. Filters that have no use for it merge without.
   status merge(const any_filter& other, const remote_ref& stored);
 
-  std::uint64_t keys() const { return model_->keys(); }
+  // How many keys are in, each copy counted; Bloom filters count what was inserted.
+  std::uint64_t size() const { return model_->keys(); }
+  bool empty() const { return size() == 0; }
+  std::uint64_t keys() const { return size(); }  // the filter types' word for it
   std::uint64_t capacity() const { return model_->capacity(); }
   double expected_fpr() const { return model_->expected_fpr(); }
   memory_bits bits() const { return model_->bits(); }
@@ -143,6 +198,7 @@ class any_filter {
 
  private:
   status may_merge(const any_filter& other) const;
+  failure unable(const char* what) const;
 
   std::unique_ptr<any_model> model_;
   hasher hash_;

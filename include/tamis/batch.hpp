@@ -1,7 +1,7 @@
 #pragma once
 
-// Many lookups at once: hash, prefetch, probe. A lookup in a large table waits for memory; the next keys' lines can be on their
-// way meanwhile. The pipeline works for any filter. What a filter may offer, each optional:
+// Many lookups or updates at once: hash, prefetch, probe. A lookup in a large table waits for memory; the next keys' lines can
+// be on their way meanwhile. The pipeline works for any filter. What a filter may offer, each optional:
 //
 //   with_view(use)        calls `use` with a view whose shape (width, …) is a compile-time constant, chosen once per batch:
 //                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool; or view.test(probe,
@@ -27,6 +27,7 @@
 #include "tamis/detail/simd/u64x8.hpp"
 #include "tamis/digest.hpp"
 #include "tamis/hasher.hpp"
+#include "tamis/key_batch.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -49,11 +50,14 @@ struct plain_view {
   TAMIS_INLINE bool test(digest d) const { return f.may_contain(d); }
 };
 
-// What is asked for, as digests or as the first words of eight of them. prefetch_group(i) is for batch_group keys from i on.
+// What is asked for, as digests or as the first words of eight of them. start() comes first, prefetch_group(i) before the
+// keys [i, i + batch_group) are wanted, keys_ahead keys before their turn; alone(i) needs neither.
 struct digest_source {
   std::span<const digest> digests;
 
   TAMIS_INLINE digest operator[](std::size_t i) const { return digests[i]; }
+  TAMIS_INLINE digest alone(std::size_t i) const { return digests[i]; }
+  TAMIS_INLINE void start() const {}
   TAMIS_INLINE void prefetch_group(std::size_t i) const {
     prefetch_read(digests.data(), i * sizeof(digest), batch_group * sizeof(digest));
   }
@@ -68,12 +72,45 @@ struct key_source {
   std::span<const Key> keys;
 
   TAMIS_INLINE digest operator[](std::size_t i) const { return hash.fast_digest(keys[i]); }
+  TAMIS_INLINE digest alone(std::size_t i) const { return hash.fast_digest(keys[i]); }
+  TAMIS_INLINE void start() const {}
   TAMIS_INLINE void prefetch_group(std::size_t i) const {
     prefetch_read(keys.data(), i * sizeof(Key), batch_group * sizeof(Key));
   }
 #if TAMIS_HAS_AVX512
   TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::detail::first_words(hash, keys.data() + i); }
 #endif
+};
+// All other keys become digests a group at a time, ahead of their turn, in a ring that stays in the first-level cache: the
+// pipeline neither ends nor begins anew in between, and the loop of a filter does not have the registers of a hash to save.
+//
+//   | tested | located | hashed | hashed now |      four groups, one behind the other, around the ring
+class hashing_source {
+ public:
+  hashing_source(const hasher& hash, const key_batch& keys) : hash_(hash), keys_(keys) {}
+
+  TAMIS_INLINE digest operator[](std::size_t i) const { return ring_[i % ring_.size()]; }
+  digest alone(std::size_t i) const { return keys_.hash_one(hash_, i); }
+  void start() const {
+    for (std::size_t first = 0; first < keys_ahead; first += batch_group) prefetch_group(first);
+  }
+  TAMIS_NOINLINE void prefetch_group(std::size_t i) const {
+    if (i >= keys_.size()) return;
+    keys_.hash(hash_, i, std::span(ring_).subspan(i % ring_.size(), std::min(batch_group, keys_.size() - i)));
+  }
+#if TAMIS_HAS_AVX512
+  TAMIS_INLINE u64x8 first_words(std::size_t i) const {
+    keys_.hash(hash_, i, std::span(ring_).first(keys_at_once));
+    return tamis::detail::first_words(ring_.data());
+  }
+#endif
+
+ private:
+  const hasher& hash_;
+  const key_batch& keys_;
+  union {  // not made before it is filled
+    mutable std::array<digest, keys_ahead + batch_group> ring_;
+  };
 };
 
 // Every key is located, and its memory asked for, batch_group keys before it is tested.
@@ -93,6 +130,7 @@ TAMIS_INLINE void probe_all(const View view, std::size_t size, const Keys& keys,
       return view.test(probe);
     }
   };
+  keys.start();
   for (std::size_t i = 0; i < std::min(batch_group, size); ++i) ahead[i] = fetch(i);
   std::size_t first = 0;
   for (; first + 2 * batch_group <= size; first += batch_group) {
@@ -124,7 +162,7 @@ TAMIS_INLINE void probe_eights(const View view, std::size_t size, const Keys& ke
       std::memcpy(out + first + i * keys_at_once, &answers, sizeof answers);
     }
   }
-  for (std::size_t i = last; i < size; ++i) out[i] = view.test(view.locate(keys[i]));
+  for (std::size_t i = last; i < size; ++i) out[i] = view.test(view.locate(keys.alone(i)));
 }
 
 #endif
@@ -146,17 +184,6 @@ void may_contain_all(const F& f, std::size_t size, const Keys& keys, bool* out) 
   }
 }
 
-// Keys become digests before they are looked for.
-template <filter_type F, class Key>
-TAMIS_NOINLINE void may_contain_hashed(const F& f, const hasher& hash, std::span<const Key> keys, bool* out) {
-  std::array<digest, 8 * batch_group> digests;
-  for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
-    const std::size_t count = std::min(digests.size(), keys.size() - first);
-    for (std::size_t i = 0; i < count; ++i) digests[i] = hash(keys[first + i]);
-    may_contain_all(f, count, digest_source{std::span<const digest>(digests).first(count)}, out + first);
-  }
-}
-
 template <class F>
 TAMIS_INLINE void prefetch_for_update(const F& f, digest d) {
   if constexpr (requires { f.prefetch_insert(d); }) {
@@ -166,32 +193,104 @@ TAMIS_INLINE void prefetch_for_update(const F& f, digest d) {
   }
 }
 
-// Calls update(i) for every i in order; what it will touch for digests[i] is asked for batch_group digests ahead.
-template <filter_type F, class Update>
-TAMIS_INLINE void update_all(const F& f, std::span<const digest> digests, Update update) {
-  for (std::size_t i = 0; i < std::min(batch_group, digests.size()); ++i) prefetch_for_update(f, digests[i]);
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i % batch_group == 0) digest_source{digests}.prefetch_group(i + keys_ahead);
-    if (i + batch_group < digests.size()) prefetch_for_update(f, digests[i + batch_group]);
+// Calls update(i) for every i in order; what it will touch for keys[i] is asked for batch_group keys ahead.
+template <filter_type F, class Keys, class Update>
+TAMIS_INLINE void update_all(const F& f, std::size_t size, const Keys& keys, Update update) {
+  keys.start();
+  for (std::size_t i = 0; i < std::min(batch_group, size); ++i) prefetch_for_update(f, keys[i]);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
+    if (i + batch_group < size) prefetch_for_update(f, keys[i + batch_group]);
     update(i);
   }
 }
 
-// The same for views of updates: every digest is located once, batch_group digests before its turn. `more` is called half way.
-template <class View, class More, class Update>
-TAMIS_INLINE void update_probes(const View& view, std::span<const digest> digests, More more, Update update) {
+// The same for views of updates: every key is located once, batch_group keys before its turn. `more` is called half way.
+template <class View, class Keys, class More, class Update>
+TAMIS_INLINE void update_probes(const View& view, std::size_t size, const Keys& keys, More more, Update update) {
   std::array<decltype(view.locate(digest())), batch_group> ahead;
   const auto fetch = [&](std::size_t i) {
-    ahead[i % batch_group] = view.locate(digests[i]);
+    ahead[i % batch_group] = view.locate(keys[i]);
     view.prefetch(ahead[i % batch_group]);
   };
-  for (std::size_t i = 0; i < std::min(batch_group, digests.size()); ++i) fetch(i);
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i % batch_group == 0) digest_source{digests}.prefetch_group(i + keys_ahead);
+  keys.start();
+  for (std::size_t i = 0; i < std::min(batch_group, size); ++i) fetch(i);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
     update(i, ahead[i % batch_group]);
-    if (i + batch_group < digests.size()) fetch(i + batch_group);
-    if (i + batch_group / 2 < digests.size()) more(ahead[(i + batch_group / 2) % batch_group]);
+    if (i + batch_group < size) fetch(i + batch_group);
+    if (i + batch_group / 2 < size) more(ahead[(i + batch_group / 2) % batch_group]);
   }
+}
+
+// How many of a batch went in or out, and, if asked for, which.
+class update_tally {
+ public:
+  explicit update_tally(std::span<bool> out) : out_(out) {}
+  TAMIS_INLINE void note(std::size_t i, bool done) {
+    done_ += done;
+    if (!out_.empty()) out_[i] = done;
+  }
+  std::size_t done() const { return done_; }
+
+ private:
+  std::span<bool> out_;
+  std::size_t done_ = 0;
+};
+
+template <filter_type F, class Keys>
+std::size_t insert_all(F& f, std::size_t size, const Keys& keys, std::span<bool> out) {
+  assert(out.empty() || out.size() >= size);
+  update_tally tally(out);
+  const auto note = [&](std::size_t i, insert_result result) { tally.note(i, result == insert_result::inserted); };
+  const auto use = [&](auto insert) { update_all(f, size, keys, [&](std::size_t i) { note(i, insert(keys[i])); }); };
+  const auto use_probes = [&](const auto& view) {
+    update_probes(
+        view, size, keys, [&](const auto& probe) { view.prefetch_more(probe); },
+        [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
+  };
+  if constexpr (requires { requires F::insert_asks_ahead; }) {
+    keys.start();
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
+      note(i, f.insert(keys[i]));
+    }
+  } else if constexpr (requires { f.with_updates(use_probes); }) {
+    f.with_updates(use_probes);
+  } else if constexpr (requires { f.with_inserter(use); }) {
+    f.with_inserter(use);
+  } else {
+    use([&f](digest d) { return f.insert(d); });
+  }
+  return tally.done();
+}
+
+template <erasable F, class Keys>
+std::size_t erase_all(F& f, std::size_t size, const Keys& keys, std::span<bool> out) {
+  assert(out.empty() || out.size() >= size);
+  update_tally tally(out);
+  const auto note = [&](std::size_t i, erase_result result) { tally.note(i, result == erase_result::erased); };
+  const auto use_probes = [&](const auto& view) {
+    update_probes(
+        view, size, keys, [](const auto&) {}, [&](std::size_t i, const auto& probe) { note(i, view.erase(probe)); });
+  };
+  if constexpr (requires { f.with_updates(use_probes); }) {
+    f.with_updates(use_probes);
+  } else {
+    update_all(f, size, keys, [&](std::size_t i) { note(i, f.erase(keys[i])); });
+  }
+  return tally.done();
+}
+
+// Calls use(source) with what gives the digests of a batch. `Fused`: integers are hashed where they are wanted, at the price of
+// a loop of their own.
+template <bool Fused, class Use>
+TAMIS_INLINE auto with_digests(const hasher& hash, const key_batch& keys, Use use) {
+  if (keys.are_digests()) return use(digest_source{keys.digests()});
+  if constexpr (Fused) {
+    if (keys.are_words() && hash.family() == hash_family::fast) return use(key_source<std::uint64_t>{hash, keys.words()});
+  }
+  return use(hashing_source(hash, keys));
 }
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL
@@ -205,7 +304,8 @@ void may_contain_many(const F& f, std::span<const digest> digests, std::span<boo
   detail::may_contain_all(f, digests.size(), detail::digest_source{digests}, out.data());
 }
 
-// The same for keys. Integers are hashed on the way, and now and then twice: that costs little. Others become digests first.
+// The same for keys. Integers are hashed on the way, and now and then twice: that costs little. Others become digests a group
+// at a time.
 template <filter_type F, class Key>
 void may_contain_many(const F& f, const hasher& hash, std::span<const Key> keys, std::span<bool> out) {
   assert(out.size() >= keys.size());
@@ -213,63 +313,48 @@ void may_contain_many(const F& f, const hasher& hash, std::span<const Key> keys,
     if (hash.family() == hash_family::fast)
       return detail::may_contain_all(f, keys.size(), detail::key_source<Key>{hash, keys}, out.data());
   }
-  detail::may_contain_hashed(f, hash, keys, out.data());
+  const key_batch batch(keys);
+  detail::may_contain_all(f, keys.size(), detail::hashing_source(hash, batch), out.data());
+}
+template <filter_type F>
+void may_contain_many(const F& f, const hasher& hash, const key_batch& keys, std::span<bool> out) {
+  assert(out.size() >= keys.size());
+  detail::with_digests<true>(hash, keys,
+                             [&](const auto& source) { detail::may_contain_all(f, keys.size(), source, out.data()); });
 }
 
 // Inserts in order and says how many went in; `out`, if not empty, says which.
 template <filter_type F>
 std::size_t insert_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
-  assert(out.empty() || out.size() >= digests.size());
-  std::size_t inserted = 0;
-  const auto note = [&](std::size_t i, insert_result result) {
-    const bool in = result == insert_result::inserted;
-    inserted += in;
-    if (!out.empty()) out[i] = in;
-  };
-  const auto use = [&](auto insert) { detail::update_all(f, digests, [&](std::size_t i) { note(i, insert(digests[i])); }); };
-  const auto use_probes = [&](const auto& view) {
-    detail::update_probes(
-        view, digests, [&](const auto& probe) { view.prefetch_more(probe); },
-        [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
-  };
-  if constexpr (requires { requires F::insert_asks_ahead; }) {
-    for (std::size_t i = 0; i < digests.size(); ++i) note(i, f.insert(digests[i]));
-  } else if constexpr (requires { f.with_updates(use_probes); }) {
-    f.with_updates(use_probes);
-  } else if constexpr (requires { f.with_inserter(use); }) {
-    f.with_inserter(use);
-  } else {
-    use([&f](digest d) { return f.insert(d); });
-  }
-  return inserted;
+  return detail::insert_all(f, digests.size(), detail::digest_source{digests}, out);
+}
+template <filter_type F>
+std::size_t insert_many(F& f, const hasher& hash, const key_batch& keys, std::span<bool> out = {}) {
+  return detail::with_digests<false>(hash, keys,
+                                     [&](const auto& source) { return detail::insert_all(f, keys.size(), source, out); });
 }
 
 // Erases in order and says how many were there; `out`, if not empty, says which.
 template <erasable F>
 std::size_t erase_many(F& f, std::span<const digest> digests, std::span<bool> out = {}) {
-  assert(out.empty() || out.size() >= digests.size());
-  std::size_t erased = 0;
-  const auto note = [&](std::size_t i, erase_result result) {
-    const bool gone = result == erase_result::erased;
-    erased += gone;
-    if (!out.empty()) out[i] = gone;
-  };
-  const auto use_probes = [&](const auto& view) {
-    detail::update_probes(
-        view, digests, [](const auto&) {}, [&](std::size_t i, const auto& probe) { note(i, view.erase(probe)); });
-  };
-  if constexpr (requires { f.with_updates(use_probes); }) {
-    f.with_updates(use_probes);
-  } else {
-    detail::update_all(f, digests, [&](std::size_t i) { note(i, f.erase(digests[i])); });
-  }
-  return erased;
+  return detail::erase_all(f, digests.size(), detail::digest_source{digests}, out);
+}
+template <erasable F>
+std::size_t erase_many(F& f, const hasher& hash, const key_batch& keys, std::span<bool> out = {}) {
+  return detail::with_digests<false>(hash, keys,
+                                     [&](const auto& source) { return detail::erase_all(f, keys.size(), source, out); });
 }
 
 // Rejuvenates in order.  Requires: all of them are in.
 template <rejuvenating F>
+void rejuvenate_many(F& f, const hasher& hash, const key_batch& keys) {
+  detail::with_digests<false>(hash, keys, [&](const auto& source) {
+    detail::update_all(f, keys.size(), source, [&](std::size_t i) { f.rejuvenate(source[i]); });
+  });
+}
+template <rejuvenating F>
 void rejuvenate_many(F& f, std::span<const digest> digests) {
-  detail::update_all(f, digests, [&](std::size_t i) { f.rejuvenate(digests[i]); });
+  rejuvenate_many(f, hasher(), key_batch(digests));
 }
 
 }  // namespace tamis::inline TAMIS_LEVEL

@@ -5,7 +5,9 @@
 //
 // Contracts, for every filter:
 //   may_contain  true for every digest that was inserted and not erased since; changes nothing; safe for many readers at once
-//   insert    `inserted`, or `full` with nothing changed
+//   insert    `inserted`, or `full` with nothing changed. Always physical: "insert only if absent" loses members in a filter
+//             that erases or adapts. An item taken for present shares the entry of another, and goes when that one goes (47 to
+//             87 of 50,000 in one experiment); only an `accumulating` filter may do it
 //   erase     the caller promises that the key is in; one copy goes, every other key stays; `absent` if it certainly is not in
 //   count     at least the number of copies that are in
 //   adapt     after a "maybe" that was wrong; never makes a stored key disappear. What is not `fixed` has changed nothing, with
@@ -23,15 +25,17 @@
 #include <cstdint>
 
 #include "tamis/digest.hpp"
+#include "tamis/options.hpp"
 #include "tamis/params.hpp"
 #include "tamis/remote.hpp"
 #include "tamis/result.hpp"
 
 namespace tamis {
 
-enum class insert_result { inserted, full };
-enum class erase_result { erased, absent };
-enum class adapt_result { fixed, unfixable, is_member, not_positive };
+// The last of each only comes from an any_filter that cannot do that, `present` only from insert_if_absent.
+enum class insert_result { inserted, full, present, unsupported };
+enum class erase_result { erased, absent, unsupported };
+enum class adapt_result { fixed, unfixable, is_member, not_positive, unsupported };
 
 template <class F>
 concept filter_type = std::movable<F> && requires(F f, const F c, const filter_params& params, digest d) {
@@ -45,6 +49,14 @@ concept filter_type = std::movable<F> && requires(F f, const F c, const filter_p
   { c.bits() } -> std::same_as<memory_bits>;
   { c.settings() } -> std::same_as<option_list>;  // the options in force, chosen ones included
 };
+
+// A filter with its options as a struct (options.hpp), checked by the compiler: create<bloom>({.capacity = 1000, .fpr = 0.01},
+// {.k = 7}). What is out of range is an error, as it is where options are words.
+template <filter_type F>
+result<F> create(filter_params params, const typename F::options& options = {}) {
+  for (auto& option : options.list()) params.options.push_back(std::move(option));
+  return F::create(params);
+}
 
 template <class F>
 concept erasable = filter_type<F> && requires(F f, digest d) {
@@ -82,6 +94,16 @@ concept adaptive_alone = filter_type<F> && requires(F f, digest d) {
 
 template <class F>
 concept adaptive = adaptive_with_remote<F> || adaptive_alone<F>;
+
+// What is in stays in, for as long as the filter lives: nothing is erased, no entry ever says less than it did.
+template <class F>
+concept accumulating = filter_type<F> && !erasable<F> && !adaptive<F>;
+
+// Inserts a digest that is not in as far as the filter can tell; `present` otherwise, with nothing changed.
+template <accumulating F>
+insert_result insert_if_absent(F& f, digest d) {
+  return f.may_contain(d) ? insert_result::present : f.insert(d);
+}
 
 template <class F>
 concept expandable = filter_type<F> && requires(F f) {

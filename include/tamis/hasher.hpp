@@ -2,7 +2,8 @@
 
 // Keys become digests here and nowhere else. Two families: `fast` (XXH3-128 with a 64-bit seed) and `keyed` (SipHash-2-4 with
 // 128-bit output and a 128-bit secret) for keys that an adversary may choose. An integer is hashed as its eight little-endian
-// bytes and a string as its characters, so the same bytes give the same digest whatever they came as.
+// bytes and a string as its characters, so the same bytes give the same digest whatever they came as. Keys of a program's own
+// types are hashed as their parts (key_parts.hpp).
 
 #include <array>
 #include <cassert>
@@ -15,11 +16,12 @@
 #include <string_view>
 
 #include "tamis/digest.hpp"
+#include "tamis/key_parts.hpp"
 #include "tamis/result.hpp"
 
 namespace tamis {
 
-enum class hash_family : std::uint8_t { fast = 0, keyed = 1 };
+enum class hash_family : std::uint8_t { fast = 0, keyed = 1, custom = 2 };  // custom: a program's own (key_filter.hpp)
 
 std::string_view to_string(hash_family family);
 std::optional<hash_family> parse_hash_family(std::string_view name);
@@ -29,13 +31,22 @@ std::optional<hash_family> parse_hash_family(std::string_view name);
 struct hash_identity {
   hash_family family = hash_family::fast;
   std::uint64_t seed = 0;   // always 0 for `keyed`
-  std::uint64_t check = 0;  // hash of a fixed text
+  std::uint64_t check = 0;  // hash of a fixed text; of `custom`, what the program says
+  std::string name = {};    // of `custom`, 1 to 64 bytes; the others have none
 
   friend bool operator==(const hash_identity&, const hash_identity&) = default;
 };
 
 template <class T>
 concept integer_key = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+// What a hasher takes beside integers: characters or bytes in a row.
+template <class T>
+concept byte_key = std::convertible_to<const T&, std::string_view> || std::convertible_to<const T&, std::span<const std::byte>>;
+
+// Everything that is a key.
+template <class T>
+concept hashable_key = integer_key<T> || byte_key<T> || composed_key<T>;
 
 class hasher {
  public:
@@ -66,6 +77,12 @@ class hasher {
   }
   digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key))); }
   digest operator()(std::span<const std::byte> key) const;
+  template <composed_key Key>
+  requires(!integer_key<Key> && !byte_key<Key>) digest operator()(const Key& key) const {
+    key_parts parts;
+    tamis_key_parts(parts, key);
+    return (*this)(parts.bytes());
+  }
 
   hash_family family() const { return family_; }
   hash_identity identity() const;

@@ -43,6 +43,8 @@ struct filter_info {
   // For filters that adapt: does adapting to one key leave the keys fixed before alone? If not, some of them are false
   // positives again, and a filter gains where few absent keys are asked for often.
   bool fixes_last = true;
+  // It takes every key, at the price of its rate, so that nobody has to look at what insert() answers.
+  bool never_full = false;
 };
 
 // Bits of memory: `fast` is what a lookup may touch, `slow` (mirrors, shadows) may live on the far side.

@@ -11,9 +11,9 @@
 namespace tamis::c {
 namespace {
 
-using answers = std::array<bool, key_batch::chunk_size>;
+using answers = std::array<bool, nullable_keys::chunk_size>;
 
-status ready(const tamis_filter* filter, const key_batch& batch, const void* out) {
+status ready(const tamis_filter* filter, const nullable_keys& batch, const void* out) {
   TAMIS_CHECK(given(filter, "filter"));
   if (batch.size() > 0) TAMIS_CHECK(given(out, "out"));
   return {};
@@ -31,7 +31,7 @@ void copy_out(const answers& from, const key_chunk& chunk, std::uint8_t* out) {
 
 // Calls change(digests, out) for each chunk, which says how many it changed, and notes which, also if it throws half way.
 template <class Change>
-std::int64_t change_many(const tamis_filter& filter, const key_batch& batch, std::uint8_t* out, Change change) {
+std::int64_t change_many(const tamis_filter& filter, const nullable_keys& batch, std::uint8_t* out, Change change) {
   fill_out<std::uint8_t>(out, batch.size(), 0);
   std::int64_t changed = 0;
   batch.for_each_chunk(filter.filter.hash(), [&](const key_chunk& chunk) {
@@ -68,7 +68,7 @@ extern "C" {
 
 int tamis_may_contain(const tamis_filter* filter, const tamis_keys* keys, uint8_t* out, tamis_error* error) {
   return guarded(error, [&]() -> result<int> {
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     TAMIS_CHECK(ready(filter, batch, out));
     if (batch.has_nulls()) fill_out<std::uint8_t>(out, batch.size(), 0);
     batch.for_each_chunk(filter->filter.hash(), [&](const key_chunk& chunk) {
@@ -84,7 +84,7 @@ int64_t tamis_insert(tamis_filter* filter, const tamis_keys* keys, const tamis_r
                      tamis_error* error) {
   return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
     TAMIS_CHECK(given(filter, "filter"));
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     any_filter& f = filter->filter;
     return change_many(*filter, batch, out, [&](std::span<const digest> digests, std::span<bool> in) {
       if (remote == nullptr) return f.insert_many(digests, in);
@@ -97,10 +97,10 @@ int64_t tamis_erase(tamis_filter* filter, const tamis_keys* keys, const tamis_re
                     tamis_error* error) {
   return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
     TAMIS_CHECK(needs(filter, &capabilities::erase, "erase"));
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     any_filter& f = filter->filter;
     return change_many(*filter, batch, out, [&](std::span<const digest> digests, std::span<bool> gone) {
-      if (remote == nullptr) return f.erase_many(digests, gone);
+      if (remote == nullptr) return f.erase_many(digests, gone).value();
       return each(digests, gone, [&](digest d) { return f.erase(d, remote->ref()) == erase_result::erased; });
     });
   });
@@ -109,11 +109,12 @@ int64_t tamis_erase(tamis_filter* filter, const tamis_keys* keys, const tamis_re
 int tamis_count(const tamis_filter* filter, const tamis_keys* keys, uint64_t* out, tamis_error* error) {
   return guarded(error, [&]() -> result<int> {
     TAMIS_CHECK(needs(filter, &capabilities::count, "count"));
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     TAMIS_CHECK(ready(filter, batch, out));
     fill_out<std::uint64_t>(out, batch.size(), 0);
     batch.for_each_chunk(filter->filter.hash(), [&](const key_chunk& chunk) {
-      for (std::size_t i = 0; i < chunk.digests.size(); ++i) out[chunk.place(i)] = filter->filter.count(chunk.digests[i]);
+      for (std::size_t i = 0; i < chunk.digests.size(); ++i)
+        out[chunk.place(i)] = filter->filter.count(chunk.digests[i]).value();
     });
     return TAMIS_OK;
   });
@@ -121,7 +122,7 @@ int tamis_count(const tamis_filter* filter, const tamis_keys* keys, uint64_t* ou
 
 int tamis_hash(const tamis_filter* filter, const tamis_keys* keys, tamis_digest* out, tamis_error* error) {
   return guarded(error, [&]() -> result<int> {
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     TAMIS_CHECK(ready(filter, batch, out));
     for (std::uint64_t i = 0; batch.has_nulls() && i < batch.size(); ++i) {
       if (batch.is_null(i)) return failure{"keys: key " + std::to_string(i) + " is null, which has no digest"};
@@ -138,8 +139,9 @@ int tamis_hash(const tamis_filter* filter, const tamis_keys* keys, tamis_digest*
 int tamis_rejuvenate(tamis_filter* filter, const tamis_keys* keys, tamis_error* error) {
   return guarded(error, [&]() -> result<int> {
     TAMIS_CHECK(needs(filter, &capabilities::rejuvenate, "rejuvenate"));
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
-    batch.for_each_chunk(filter->filter.hash(), [&](const key_chunk& chunk) { filter->filter.rejuvenate_many(chunk.digests); });
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
+    batch.for_each_chunk(filter->filter.hash(),
+                         [&](const key_chunk& chunk) { filter->filter.rejuvenate_many(chunk.digests).value(); });
     return TAMIS_OK;
   });
 }
@@ -152,7 +154,7 @@ int64_t tamis_adapt(tamis_filter* filter, const tamis_keys* keys, const tamis_re
   static_assert(TAMIS_ADAPT_NOT_POSITIVE == static_cast<int>(adapt_result::not_positive));
   return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
     TAMIS_CHECK(needs(filter, &capabilities::adapt, "adapt"));
-    TAMIS_TRY(const key_batch batch, key_batch::checked(keys));
+    TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     any_filter& f = filter->filter;
     fill_out<std::uint8_t>(out, batch.size(), TAMIS_ADAPT_NULL);
     std::int64_t fixed = 0;

@@ -62,7 +62,8 @@ template <class Key>
 std::int64_t count_one(const tamis_filter* filter, const Key& key, tamis_error* error) noexcept {
   return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
     TAMIS_CHECK(needs(filter, &capabilities::count, "count"));
-    return static_cast<std::int64_t>(filter->filter.count(key));
+    TAMIS_TRY(const std::uint64_t copies, filter->filter.count(key));
+    return static_cast<std::int64_t>(copies);
   });
 }
 

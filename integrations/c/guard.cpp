@@ -82,8 +82,8 @@ class safe_visit {
   bool failed_ = false;
 };
 
-result<key_batch> store_keys(const tamis_keys* keys) {
-  TAMIS_TRY(key_batch batch, key_batch::checked(keys));
+result<nullable_keys> store_keys(const tamis_keys* keys) {
+  TAMIS_TRY(nullable_keys batch, nullable_keys::checked(keys));
   if (batch.size() > 0 && !batch.has_bytes()) return failure{"keys: a store's keys are bytes; give a form that has them"};
   return batch;
 }
@@ -200,7 +200,7 @@ int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_
   return guarded(error, [&]() -> result<int> {
     TAMIS_CHECK(given(store, "store"));
     if (take == nullptr) return failure{"take: is NULL"};
-    TAMIS_TRY(const key_batch batch, store_keys(keys));
+    TAMIS_TRY(const nullable_keys batch, store_keys(keys));
     std::vector<byte_view> views;
     std::vector<std::uint64_t> places;
     for (std::uint64_t i = 0; i < batch.size(); ++i) {
@@ -210,7 +210,7 @@ int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_
       }
       views.emplace_back(batch.bytes(i));
       places.push_back(i);
-      if (views.size() < key_batch::chunk_size && i + 1 < batch.size()) continue;
+      if (views.size() < nullable_keys::chunk_size && i + 1 < batch.size()) continue;
       TAMIS_CHECK(get_chunk(store->store, views, places, take, context));
       views.clear(), places.clear();
     }
@@ -222,7 +222,7 @@ int tamis_store_get_many(tamis_store* store, const tamis_keys* keys, tamis_take_
 int tamis_store_contains_many(tamis_store* store, const tamis_keys* keys, uint8_t* out, tamis_error* error) {
   return guarded(error, [&]() -> result<int> {
     TAMIS_CHECK(given(store, "store"));
-    TAMIS_TRY(const key_batch batch, store_keys(keys));
+    TAMIS_TRY(const nullable_keys batch, store_keys(keys));
     if (batch.size() > 0) TAMIS_CHECK(given(out, "out"));
     for (std::uint64_t i = 0; i < batch.size(); ++i) {
       out[i] = 0;

@@ -39,7 +39,7 @@ T element(const void* array, std::uint64_t i) {
 
 }  // namespace
 
-result<key_batch> key_batch::checked(const tamis_keys* keys) {
+result<nullable_keys> nullable_keys::checked(const tamis_keys* keys) {
   TAMIS_CHECK(given(keys, "keys"));
   // Fields that a program compiled against an older header does not have are 0.
   constexpr std::size_t least = offsetof(tamis_keys, width);
@@ -48,7 +48,7 @@ result<key_batch> key_batch::checked(const tamis_keys* keys) {
   }
   tamis_keys known{};
   std::memcpy(&known, keys, std::min<std::size_t>(keys->struct_size, sizeof known));
-  key_batch batch(known);
+  nullable_keys batch(known);
   if (known.count == 0) {
     batch.keys_.validity = nullptr;
     return batch;
@@ -57,7 +57,7 @@ result<key_batch> key_batch::checked(const tamis_keys* keys) {
   return batch;
 }
 
-status key_batch::check_form() {
+status nullable_keys::check_form() {
   if (keys_.count > std::uint64_t{1} << 60) return failure{"keys: too many", error_code::out_of_range};
   if (keys_.form < TAMIS_U64 || keys_.form > TAMIS_DIGESTS) {
     return failure{"keys: form " + std::to_string(keys_.form) + " is unknown"};
@@ -77,7 +77,7 @@ status key_batch::check_form() {
   }
 }
 
-status key_batch::check_stride(std::uint64_t size) {
+status nullable_keys::check_stride(std::uint64_t size) {
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   if (size > most) return failure{"keys: a width of " + std::to_string(size) + " bytes", error_code::out_of_range};
   if (keys_.stride == 0) keys_.stride = static_cast<std::int64_t>(size);
@@ -90,7 +90,7 @@ status key_batch::check_stride(std::uint64_t size) {
 }
 
 template <class Offset>
-status key_batch::check_offsets() const {
+status nullable_keys::check_offsets() const {
   TAMIS_CHECK(given(keys_.offsets, "keys: offsets"));
   if (keys_.data_size > 0) TAMIS_CHECK(given(keys_.data, "keys: data"));
   Offset before = element<Offset>(keys_.offsets, 0);
@@ -108,7 +108,7 @@ status key_batch::check_offsets() const {
   return {};
 }
 
-status key_batch::check_views() const {
+status nullable_keys::check_views() const {
   if (keys_.buffer_count > 0) {
     TAMIS_CHECK(given(keys_.buffers, "keys: buffers"));
     TAMIS_CHECK(given(keys_.buffer_sizes, "keys: buffer_sizes"));
@@ -126,7 +126,7 @@ status key_batch::check_views() const {
   return {};
 }
 
-status key_batch::check_slices() const {
+status nullable_keys::check_slices() const {
   for (std::uint64_t i = 0; i < keys_.count; ++i) {
     const auto slice = element<tamis_slice>(keys_.data, i);
     if (slice.data == nullptr && slice.size > 0 && !is_null(i)) return failure{at_key(i) + " is NULL"};
@@ -135,13 +135,13 @@ status key_batch::check_slices() const {
 }
 
 template <class Offset>
-std::span<const std::byte> key_batch::between_offsets(std::uint64_t i) const {
+std::span<const std::byte> nullable_keys::between_offsets(std::uint64_t i) const {
   const auto from = static_cast<std::uint64_t>(element<Offset>(keys_.offsets, i));
   const auto to = static_cast<std::uint64_t>(element<Offset>(keys_.offsets, i + 1));
   return {static_cast<const std::byte*>(keys_.data) + from, to - from};
 }
 
-std::span<const std::byte> key_batch::viewed(std::uint64_t i) const {
+std::span<const std::byte> nullable_keys::viewed(std::uint64_t i) const {
   const auto* here = static_cast<const std::byte*>(keys_.data) + i * sizeof(arrow_view);
   const auto view = read_as<arrow_view>(here);
   const auto size = static_cast<std::size_t>(view.size);
@@ -149,7 +149,7 @@ std::span<const std::byte> key_batch::viewed(std::uint64_t i) const {
   return {static_cast<const std::byte*>(keys_.buffers[view.buffer]) + view.offset, size};
 }
 
-std::span<const std::byte> key_batch::bytes(std::uint64_t i) const {
+std::span<const std::byte> nullable_keys::bytes(std::uint64_t i) const {
   switch (keys_.form) {
     case TAMIS_FIXED_WIDTH: return {at(i), keys_.width};
     case TAMIS_PADDED: {
@@ -168,11 +168,11 @@ std::span<const std::byte> key_batch::bytes(std::uint64_t i) const {
 }
 
 template <class Integer>
-void key_batch::hash_integers(const hasher& hash, std::uint64_t first, std::span<digest> out) const {
+void nullable_keys::hash_integers(const hasher& hash, std::uint64_t first, std::span<digest> out) const {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = hash(read_as<Integer>(at(first + i)));
 }
 
-void key_batch::hash_run(const hasher& hash, std::uint64_t first, std::span<digest> out) const {
+void nullable_keys::hash_run(const hasher& hash, std::uint64_t first, std::span<digest> out) const {
   switch (keys_.form) {
     case TAMIS_U64: return hash_integers<std::uint64_t>(hash, first, out);
     case TAMIS_I64: return hash_integers<std::int64_t>(hash, first, out);
@@ -191,8 +191,8 @@ void key_batch::hash_run(const hasher& hash, std::uint64_t first, std::span<dige
 }
 
 // What a null stands on need not be readable as a key: only the others are hashed, each by itself.
-std::size_t key_batch::hash_present(const hasher& hash, std::uint64_t first, std::size_t count, std::span<digest> digests,
-                                    std::span<std::uint64_t> places) const {
+std::size_t nullable_keys::hash_present(const hasher& hash, std::uint64_t first, std::size_t count, std::span<digest> digests,
+                                        std::span<std::uint64_t> places) const {
   std::size_t kept = 0;
   for (std::uint64_t i = first; i < first + count; ++i) {
     if (is_null(i)) continue;

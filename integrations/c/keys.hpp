@@ -24,12 +24,12 @@ struct key_chunk {
   std::uint64_t place(std::size_t i) const { return places.empty() ? first + i : places[i]; }
 };
 
-class key_batch {
+class nullable_keys {
  public:
   static constexpr std::size_t chunk_size = 512;
 
   // Everything that could lead a read astray is looked at: form, pointers, offsets, views.
-  static result<key_batch> checked(const tamis_keys* keys);
+  static result<nullable_keys> checked(const tamis_keys* keys);
 
   std::uint64_t size() const { return keys_.count; }
   bool has_nulls() const { return keys_.validity != nullptr; }
@@ -60,7 +60,7 @@ class key_batch {
   }
 
  private:
-  explicit key_batch(const tamis_keys& keys) : keys_(keys) {}
+  explicit nullable_keys(const tamis_keys& keys) : keys_(keys) {}
 
   status check_form();
   status check_stride(std::uint64_t size);

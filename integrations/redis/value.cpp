@@ -173,7 +173,7 @@ std::unique_ptr<value> value::clone() const {
 }
 
 std::uint64_t value::count(digest d) const {
-  if (filter_.can().count) return filter_.count(d);
+  if (filter_.can().count) return filter_.count(d).value();
   return filter_.may_contain(d) ? 1 : 0;
 }
 
@@ -191,7 +191,7 @@ value::add_result value::add(digest d, const change& how) {
   if (!asked_.scales && !how.must && filter_.keys() >= asked_.capacity) return add_result::full;
   memory_.limit = limit_under(how);
   const accounting scope(memory_);
-  if (filter_.insert(d) == insert_result::full) return add_result::full;
+  if (filter_.insert(d) != insert_result::inserted) return add_result::full;
   note_add(d, how);
   ++counters_.added;
   ++counters_.changes;
@@ -212,7 +212,7 @@ void value::note_add(digest d, const change& how) {
 bool value::erase(digest d, const change& how) {
   memory_.limit = limit_under(how);
   const accounting scope(memory_);
-  if (filter_.erase(d) == erase_result::absent) return false;
+  if (filter_.erase(d) != erase_result::erased) return false;
   if (counters_.erased < counters_.added) ++counters_.erased;
   ++counters_.changes;
   return true;
@@ -232,6 +232,7 @@ report_result value::report(digest d, std::int64_t checked, std::int64_t grace, 
   const accounting scope(memory_);
   switch (filter_.adapt(d)) {
     case adapt_result::fixed: break;
+    case adapt_result::unsupported:
     case adapt_result::unfixable: return report_result::unfixable;
     case adapt_result::is_member: return report_result::member;
     case adapt_result::not_positive: return report_result::negative;
@@ -246,6 +247,7 @@ report_result value::adapt(digest d, const remote_ref& stored, const change& how
   const accounting scope(memory_);
   switch (filter_.adapt(d, stored)) {
     case adapt_result::fixed: break;
+    case adapt_result::unsupported:
     case adapt_result::unfixable: return report_result::unfixable;
     case adapt_result::is_member: return report_result::member;
     case adapt_result::not_positive: return report_result::negative;

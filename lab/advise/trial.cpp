@@ -97,7 +97,7 @@ class one_trial {
       in = grow(members);
     } else {
       if (entry_.can.adapt) std::for_each(members.begin(), members.end(), [this](digest d) { stored_.insert(d); });
-      in = filter_->insert_many(members, {});
+      in = filter_->insert_many(hasher(), members, {});
     }
     if (in < members.size())
       return failure{"full after " + std::to_string(in) + " of " + std::to_string(members.size()) + " keys"};
@@ -146,7 +146,7 @@ class one_trial {
     const double start = processor_ns();
     for (std::size_t first = 0; first < queries.size();) {
       const std::size_t count = std::min(step, queries.size() - first);
-      filter_->may_contain_many(std::span(queries).subspan(first, count), std::span(answers).first(count));
+      filter_->may_contain_many(hasher(), std::span(queries).subspan(first, count), std::span(answers).first(count));
       std::size_t done = 0;
       while (done < count) {
         const std::size_t i = done++;

@@ -52,7 +52,9 @@ inline any_filter filter_of_width(const std::string& id, std::uint64_t keys, opt
 template <class Sample>
 asked_filter after(any_filter f, const Sample& sample, bool learns = true) {
   const memory_remote nothing;
-  for (const digest d : sample.members) f.insert(d);
+  for (const digest d : sample.members) {
+    if (f.insert(d) != insert_result::inserted) throw result_error({f.kind() + " refused a member", error_code::full});
+  }
   asked_filter asked(std::move(f), learns);
   for (const digest d : sample.queries) asked.ask(d, nothing);
   return asked;

@@ -29,7 +29,7 @@ status grow_and_rejuvenate(unsigned fingerprint, double ratio, unsigned phases, 
       for (due += ratio; due >= 1.0; due -= 1.0) {
         const digest d = f.hash()(growth_key(growth_stored, random.below(in + 1), seed));
         if (!f.may_contain(d)) return failure{"infini lost a key"};
-        f.rejuvenate(d);
+        TAMIS_CHECK(f.rejuvenate(d));
       }
     }
     phase_figures figures;

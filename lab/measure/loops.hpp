@@ -1,8 +1,7 @@
 #pragma once
 
 // The measured loops, written once for static filters (the Google Benchmark binary) and erased ones (`tamis bench`). All of
-// them begin with a 64-bit key and include its hash. Batches are what a caller of the *_many functions would do: a chunk of
-// keys is hashed into a buffer, and the buffer goes through the filter.
+// them begin with a 64-bit key and include its hash. Batches hand a chunk of keys to the filter, which hashes them on the way.
 
 #include <algorithm>
 #include <array>
@@ -66,22 +65,5 @@ std::size_t count_chunks(key_span keys, ContainsMany may_contain_many) {
     return yes;
   });
 }
-
-// For interfaces that take digests: hashes a chunk first.
-class chunk_hasher {
- public:
-  explicit chunk_hasher(const hasher& hash) : hash_(hash) {}
-
-  // Valid until the next call.
-  std::span<const digest> operator()(key_span chunk) {
-    std::size_t done = 0;
-    for_each_key(chunk, [&](std::uint64_t key) { digests_[done++] = hash_(key); });
-    return std::span<const digest>(digests_).first(chunk.size());
-  }
-
- private:
-  hasher hash_;
-  std::array<digest, batch_chunk> digests_;
-};
 
 }  // namespace tamis::lab

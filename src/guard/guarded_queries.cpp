@@ -117,8 +117,8 @@ void guarded_store::parts::rejuvenate(const query& asked) {
   stripe& where = home(asked.hash);
   const std::unique_lock lock(where.writing, std::try_to_lock);
   if (!lock || where.erases.load() != asked.erases || !where.filter) return;
-  where.change([&](auto& filter) { filter->rejuvenate(map_.local(asked.hash)); });
-  bump(where.counts.rejuvenations);
+  const status done = where.change([&](auto& filter) { return filter->rejuvenate(map_.local(asked.hash)); });
+  if (done) bump(where.counts.rejuvenations);
 }
 
 // The key is not in the store. So if its digest is (`is_member`), other keys have the same one, and no filter can tell them

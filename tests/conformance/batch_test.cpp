@@ -41,7 +41,7 @@ TEST_P(erase_batches, erase_as_single_erases_do) {
     any_filter at_once = f;
     for (const digest d : keys(size)) ASSERT_EQ(one_by_one.erase(d), erase_result::erased);
     const auto answers = std::make_unique<bool[]>(size + 1);
-    EXPECT_EQ(at_once.erase_many(keys(size), std::span(answers.get(), size)), size);
+    EXPECT_EQ(at_once.erase_many(keys(size), std::span(answers.get(), size)).value(), size);
     EXPECT_EQ(std::count(answers.get(), answers.get() + size, true), static_cast<std::ptrdiff_t>(size));
     EXPECT_EQ(at_once.save_bytes(), one_by_one.save_bytes()) << size;
   }

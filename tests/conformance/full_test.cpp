@@ -56,7 +56,7 @@ TEST_P(full, every_place_takes_as_many_keys) {
       ASSERT_EQ(f.keys(), in.size());
       ASSERT_TRUE(may_contain_all(f, in));
       ASSERT_TRUE(may_contain_all(load(f.save_bytes()).value(), in));
-      if (can().count) ASSERT_GE(f.count(in.front()), is_one_key ? in.size() : 1);
+      if (can().count) ASSERT_GE(f.count(in.front()).value(), is_one_key ? in.size() : 1);
       if (!can().erase) continue;
       for (std::size_t i = 0; i < in.size(); ++i) {
         ASSERT_EQ(f.erase(in[i]), erase_result::erased) << i;
@@ -76,9 +76,9 @@ TEST_P(full, crowd_at_the_last_place_leaves_the_others_alone) {
   EXPECT_TRUE(may_contain_all(f, others));
   EXPECT_TRUE(may_contain_all(f, crowded));
   if (!can().erase) return;
-  EXPECT_EQ(f.erase_many(others), others.size());
+  EXPECT_EQ(f.erase_many(others).value(), others.size());
   EXPECT_TRUE(may_contain_all(f, crowded));
-  EXPECT_EQ(f.erase_many(crowded), crowded.size());
+  EXPECT_EQ(f.erase_many(crowded).value(), crowded.size());
   EXPECT_EQ(f.keys(), 0u);
 }
 
@@ -101,7 +101,7 @@ TEST_P(full, copies_of_one_key_push_nothing_out) {
   EXPECT_TRUE(may_contain_all(f, others));
   EXPECT_EQ(f.keys(), others.size() + copies);
   if (can().count) {
-    EXPECT_GE(f.count(repeated), copies);
+    EXPECT_GE(f.count(repeated).value(), copies);
   }
 }
 

@@ -79,7 +79,7 @@ class checked_filter {
     for (const digest d : truth_) {
       RC_ASSERT(f_.may_contain(d));
       if (f_.can().count) {
-        RC_ASSERT(f_.count(d) >= truth_.count(d));
+        RC_ASSERT(f_.count(d).value() >= truth_.count(d));
       }
     }
   }
@@ -122,7 +122,7 @@ class checked_filter {
       if (truth_.contains(d)) going.push_back(d);
     }
     if (!going.empty() && truth_.count(going.front()) > 1) going.push_back(going.front());
-    RC_ASSERT(f_.erase_many(going) == going.size());
+    RC_ASSERT(f_.erase_many(going).value() == going.size());
     for (const digest d : going) truth_.erase_one(d);
   }
   void look(digest d) const {
@@ -135,7 +135,7 @@ class checked_filter {
     RC_ASSERT(f_.save_bytes() == before);
   }
   void rejuvenate(digest d) {
-    if (f_.can().rejuvenate && truth_.contains(d)) f_.rejuvenate(d);
+    if (f_.can().rejuvenate && truth_.contains(d)) f_.rejuvenate(d).value();
   }
   void save_and_load() {
     const byte_vector bytes = f_.save_bytes();

@@ -30,6 +30,12 @@ def readme_example():
     return examples[0]
 
 
+class Readme(unittest.TestCase):
+    def test_the_first_example_is_one_of_the_examples(self):
+        text = (ROOT / "examples" / "seen_set.cpp").read_text()
+        self.assertEqual(text.split("\n\n", 1)[1], readme_example())  # all but the comment at its top
+
+
 def guard_example():
     """The example of docs/guarded-store.md, made a whole program."""
     block = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "guarded-store.md").read_text(), re.DOTALL).group(1)

@@ -21,9 +21,9 @@ namespace tamis::test {
 class toy_everything {
  public:
   static constexpr unsigned widest = 60;
-  static constexpr option_info options[] = {{"room", "exact or double", "exact", "slots for once or twice the capacity"}};
+  static constexpr option_info option_table[] = {{"room", "exact or double", "exact", "slots for once or twice the capacity"}};
   static constexpr filter_info info{
-      .id = "toy-everything", .summary = "has every operation", .paper = "none", .options = options};
+      .id = "toy-everything", .summary = "has every operation", .paper = "none", .options = option_table};
 
   static result<toy_everything> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));

@@ -15,12 +15,14 @@ namespace tamis::inline TAMIS_LEVEL {
 
 struct abf_kind {
   using shadows = detail::shadow_words;
+  using options = abf_options;
   static constexpr filter_info info{
       .id = "abf",
       .summary = "Bloom filter with one memory access per lookup that adapts to false positives",
       .paper = detail::abf_paper,
-      .options = detail::abf_options,
+      .options = detail::abf_option_table,
       .fixes_last = false,
+      .never_full = true,
   };
 };
 using abf = detail::basic_abf<abf_kind>;
@@ -30,12 +32,14 @@ using abf = detail::basic_abf<abf_kind>;
 
 struct abf_counting_kind {
   using shadows = detail::shadow_counters;
+  using options = abf_options;
   static constexpr filter_info info{
       .id = "abf-counting",
       .summary = "adaptive one-memory-access Bloom filter that deletes: counters in slow memory",
       .paper = detail::abf_paper,
-      .options = detail::abf_options,
+      .options = detail::abf_option_table,
       .fixes_last = false,
+      .never_full = true,
   };
 };
 using abf_counting = detail::basic_abf<abf_counting_kind>;
@@ -45,12 +49,14 @@ using abf_counting = detail::basic_abf<abf_counting_kind>;
 
 struct abf_spare_kind {
   using shadows = detail::spare_words;
+  using options = abf_options;
   static constexpr filter_info info{
       .id = "abf-spare",
       .summary = "adaptive one-memory-access Bloom filter that keeps only the unused words as shadows",
       .paper = detail::abf_paper,
-      .options = detail::abf_options,
+      .options = detail::abf_option_table,
       .fixes_last = false,
+      .never_full = true,
   };
 };
 using abf_spare = detail::basic_abf<abf_spare_kind>;
@@ -68,8 +74,9 @@ using abf_spare = detail::basic_abf<abf_spare_kind>;
 
 class abf_j {
  public:
+  using options = abf_j_options;
   static constexpr unsigned most_words = 16;
-  static constexpr option_info options[] = {
+  static constexpr option_info option_table[] = {
       {"j", "1 to 16", "2", "words of a key"},
       detail::abf_word_option,
       detail::abf_sets_option,
@@ -82,8 +89,9 @@ class abf_j {
       .id = "abf-j",
       .summary = "adaptive Bloom filter with j words per key, or bit-based (k=1)",
       .paper = detail::abf_paper,
-      .options = options,
+      .options = option_table,
       .fixes_last = false,
+      .never_full = true,
   };
 
   static result<abf_j> create(const filter_params& params) {

@@ -20,7 +20,8 @@ namespace tamis::inline TAMIS_LEVEL {
 //                  say about how far it is from an empty one (detail/cuckoo/adaptive/guided_search.hpp)
 
 struct cuckooing_kind {
-  static constexpr option_info options[] = {
+  using options = acf_cuckooing_options;
+  static constexpr option_info option_table[] = {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
       detail::acf_fingerprint_option,
@@ -32,7 +33,7 @@ struct cuckooing_kind {
       .id = "acf-cuckooing",
       .summary = "adaptive cuckoo filter: moves the key that collided to another bin",
       .paper = detail::acf_paper,
-      .options = options,
+      .options = option_table,
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
@@ -102,7 +103,8 @@ using acf_cuckooing = detail::adaptive_cuckoo<cuckooing_kind>;
 // collide; if all of them do, the question cannot be fixed.
 
 struct cyclic_kind {
-  static constexpr option_info options[] = {
+  using options = acf_cyclic_options;
+  static constexpr option_info option_table[] = {
       {"k", "2 to 8", "4", "tables: bins of a key"},
       {"b", "1 to 8", "1, or what k and load need", "slots of a bin"},
       detail::acf_fingerprint_option,
@@ -114,7 +116,7 @@ struct cyclic_kind {
       .id = "acf-cyclic",
       .summary = "adaptive cuckoo filter: the slot that collided takes another fingerprint",
       .paper = detail::acf_paper,
-      .options = options,
+      .options = option_table,
   };
   static constexpr unsigned usual_k = 4;
   static constexpr unsigned usual_b = 1;
@@ -151,7 +153,8 @@ using acf_cyclic = detail::adaptive_cuckoo<cyclic_kind>;
 // question would collide again is passed by.
 
 struct swapping_kind {
-  static constexpr option_info options[] = {
+  using options = acf_options;
+  static constexpr option_info option_table[] = {
       {"k", "2 to 8", "2, or what b and load need", "tables: bins of a key"},
       {"b", "2 to 8", "4, or what k and load need", "slots of a bin; one slot would leave nothing to swap"},
       detail::acf_fingerprint_option,
@@ -162,7 +165,7 @@ struct swapping_kind {
       .id = "acf-swapping",
       .summary = "adaptive cuckoo filter: the key that collided swaps slots within its bin",
       .paper = detail::acf_paper,
-      .options = options,
+      .options = option_table,
   };
   static constexpr unsigned usual_k = 2;
   static constexpr unsigned usual_b = 4;

@@ -26,7 +26,7 @@ class additive_addressing {
       .id = "ascf",
       .summary = "additive and subtractive cuckoo filter: any number of buckets",
       .paper = "Huang, Yang: Additive and subtractive cuckoo filters (IWQoS 2020)",
-      .options = detail::cuckoo_options,
+      .options = detail::cuckoo_option_table,
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::max<std::uint64_t>(m + m % 2, 2); }

@@ -25,12 +25,14 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class bloom {
  public:
-  static constexpr option_info options[] = {{"k", "1 to 64", "best for the size", "bits that a key sets"}};
+  using options = bloom_options;
+  static constexpr option_info option_table[] = {{"k", "1 to 64", "best for the size", "bits that a key sets"}};
   static constexpr filter_info info{
       .id = "bloom",
       .summary = "the classic Bloom filter, any k",
       .paper = "Bloom: Space/time trade-offs in hash coding with allowable errors (CACM 1970)",
-      .options = options,
+      .options = option_table,
+      .never_full = true,
   };
 
   static result<bloom> create(const filter_params& params) {

@@ -39,7 +39,8 @@ class bloom1 {
   }
 
  public:
-  static constexpr option_info options[] = {
+  using options = bloom1_options;
+  static constexpr option_info option_table[] = {
       {"word", "32, 64, 128, 256 or 512", "512", "bits of the word that holds a key"},
       {"k", "1 to 16", "best for the size", "bits that a key sets in its word"},
       {"split", "yes or no", "yes where it is nearly as small", "one bit in each eighth of a word of 256 or 512 bits: faster"},
@@ -48,7 +49,8 @@ class bloom1 {
       .id = "bloom1",
       .summary = "Bloom filter with one memory access per lookup",
       .paper = "Qiao, Li, Chen: One memory access Bloom filters and their generalization (INFOCOM 2011)",
-      .options = options,
+      .options = option_table,
+      .never_full = true,
   };
 
   static result<bloom1> create(const filter_params& params) {

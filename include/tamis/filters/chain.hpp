@@ -204,12 +204,13 @@ class quotient_chain {
 
 class chain_linear : public quotient_chain {
  public:
-  static constexpr option_info options[] = {fingerprint_option, threshold_option};
+  using options = growth_options;
+  static constexpr option_info option_table[] = {fingerprint_option, threshold_option};
   static constexpr filter_info info{
       .id = "chain-linear",
       .summary = "grows by adding quotient filters of equal size; every query asks all of them",
       .paper = "Guo, Wu, Chen, Luo: The dynamic Bloom filters (TKDE 2010); InfiniFilter (SIGMOD 2023), section 3",
-      .options = options,
+      .options = option_table,
   };
 
   static result<chain_linear> create(const filter_params& params) {
@@ -239,7 +240,8 @@ class chain_linear : public quotient_chain {
 
 class chain_geometric : public quotient_chain {
  public:
-  static constexpr option_info options[] = {
+  using options = chain_geometric_options;
+  static constexpr option_info option_table[] = {
       fingerprint_option,
       threshold_option,
       {"rates", "equal or decreasing", "equal", "rate of each further filter: the first one's, or that divided by i²"},
@@ -248,7 +250,7 @@ class chain_geometric : public quotient_chain {
       .id = "chain-geometric",
       .summary = "grows by adding quotient filters of doubled size; every query asks all of them",
       .paper = "Almeida et al.: Scalable Bloom filters (IPL 2007); Pagh, Segev, Wieder (FOCS 2013); InfiniFilter, section 3",
-      .options = options,
+      .options = option_table,
   };
 
   static result<chain_geometric> create(const filter_params& params) {

@@ -24,13 +24,15 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class counting_bloom {
  public:
+  using options = bloom_options;
   static constexpr unsigned counter_bits = 4;
-  static constexpr option_info options[] = {{"k", "1 to 64", "best for the size", "counters that a key raises"}};
+  static constexpr option_info option_table[] = {{"k", "1 to 64", "best for the size", "counters that a key raises"}};
   static constexpr filter_info info{
       .id = "counting-bloom",
       .summary = "Bloom filter with 4-bit counters: deletes and counts",
       .paper = "Fan, Cao, Almeida, Broder: Summary cache (IEEE/ACM Transactions on Networking 2000)",
-      .options = options,
+      .options = option_table,
+      .never_full = true,
   };
 
   static result<counting_bloom> create(const filter_params& params) {

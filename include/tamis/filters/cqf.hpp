@@ -23,12 +23,13 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
  public:
-  static constexpr option_info options[] = {{"remainder", "2 to 56", "from the rate or the bits", "bits of a slot"}};
+  using options = remainder_options;
+  static constexpr option_info option_table[] = {{"remainder", "2 to 56", "from the rate or the bits", "bits of a slot"}};
   static constexpr filter_info info{
       .id = "cqf",
       .summary = "counting quotient filter: counts in variable-length counters inside the runs",
       .paper = "Pandey, Bender, Johnson, Patro: A general-purpose counting filter (SIGMOD 2017)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<cqf> create(const filter_params& params) {

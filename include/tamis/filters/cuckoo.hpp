@@ -22,7 +22,7 @@ class xor_addressing {
       .id = "cuckoo",
       .summary = "cuckoo filter, a power of two of buckets",
       .paper = "Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo filter: practically better than Bloom (CoNEXT 2014)",
-      .options = detail::cuckoo_options,
+      .options = detail::cuckoo_option_table,
   };
 
   static std::uint64_t allowed(std::uint64_t m) { return std::bit_ceil(std::max<std::uint64_t>(m, 2)); }

@@ -27,19 +27,21 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class dleft {
  public:
+  using options = fingerprint_options;
   static constexpr unsigned subtables = 4;
   static constexpr unsigned counter_bits = 2;
   static constexpr std::uint64_t top_count = 3;
   static constexpr unsigned least_remainder_bits = 6;
   static constexpr unsigned most_remainder_bits = detail::most_slot_bits - counter_bits;
 
-  static constexpr option_info options[] = {{"fingerprint", "6 to 30", "what fpr or bits per key need", "bits of a remainder"}};
+  static constexpr option_info option_table[] = {
+      {"fingerprint", "6 to 30", "what fpr or bits per key need", "bits of a remainder"}};
   static constexpr filter_info info{
       .id = "dleft",
       .summary = "d-left counting Bloom filter: remainders with counters in one of four buckets",
       .paper =
           "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: An improved construction for counting Bloom filters (ESA 2006)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<dleft> create(const filter_params& params) {

@@ -29,9 +29,10 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class evergreen {
  public:
+  using options = evergreen_options;
   enum class fingerprints : std::uint8_t { automatic, fixed, growing };
 
-  static constexpr option_info options[] = {
+  static constexpr option_info option_table[] = {
       {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
       {"threshold", "50 to 95", "90", "slots in use, in percent of the cells, at which a segment grows"},
       {"generations", "0 to 16", "2", "with a remote: entries that are older than so many doublings are renewed"},
@@ -43,7 +44,7 @@ class evergreen {
       .id = "evergreen",
       .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<evergreen> create(const filter_params& params);

@@ -30,9 +30,10 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class evergreen_fixed {
  public:
+  using options = evergreen_fixed_options;
   enum class budget : std::uint8_t { hard, soft };
 
-  static constexpr option_info options[] = {
+  static constexpr option_info option_table[] = {
       {"remainder", "4 to 56", "from the rate or the bits", "bits stored per key"},
       {"budget", "hard or soft", "hard for bits per key, soft for a rate",
        "when fixes fill the table: fix no more, or get an eighth more slots"},
@@ -41,7 +42,7 @@ class evergreen_fixed {
       .id = "evergreen-fixed",
       .summary = "evergreen made for its size: adapts in the slots of its keys, deletes, counts, merges",
       .paper = "tamis; after the broom filter (FOCS 2018) and the rank-and-select quotient filter (SIGMOD 2017)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<evergreen_fixed> create(const filter_params& params) {

@@ -24,8 +24,9 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class evergreen_stored {
  public:
+  using options = evergreen_stored_options;
   static constexpr unsigned widest = 24;
-  static constexpr option_info options[] = {
+  static constexpr option_info option_table[] = {
       {"remainder", "4 to 24", "from the rate or the bits", "bits stored per key"},
       {"segment", "64 to 65536", "16384", "quotients of a segment, a power of two"},
   };
@@ -33,7 +34,7 @@ class evergreen_stored {
       .id = "evergreen-stored",
       .summary = "evergreen in front of a store: grows in small steps, adapts, deletes and counts",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<evergreen_stored> create(const filter_params& params) {

@@ -24,12 +24,13 @@ struct exaf_scheme {
   static constexpr bool value_depends_on_symbol = false;
   static constexpr bool shrinks = true;  // every bit of an extension halves what the slot accepts
 
-  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  using options = remainder_options;
+  static constexpr option_info option_table[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
       .id = "exaf",
       .summary = "extension adaptive (broom) filter: lengthens fingerprints that were wrong",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021), section 5",
-      .options = options,
+      .options = option_table,
   };
 
   static result<exaf_scheme> create(const filter_params&, unsigned) { return exaf_scheme(); }

@@ -47,9 +47,10 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class infini {
  public:
+  using options = infini_options;
   enum class kind : std::uint8_t { basic, chained, growing };
 
-  static constexpr option_info options[] = {
+  static constexpr option_info option_table[] = {
       {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
       {"threshold", "50 to 95", "80", "slots in use, in percent of the places, at which the filter doubles"},
       {"mode", "basic, chained or growing", "chained", "basic: F expansions at most; growing: fingerprints get longer"},
@@ -58,7 +59,7 @@ class infini {
       .id = "infini",
       .summary = "InfiniFilter: doubles without its keys; young fingerprints are long, old ones short",
       .paper = "Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond (SIGMOD 2023)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<infini> create(const filter_params& params);

@@ -19,12 +19,13 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class quotient : public detail::remainder_filter<detail::three_bit> {
  public:
-  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  using options = remainder_options;
+  static constexpr option_info option_table[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
       .id = "quotient",
       .summary = "classic quotient filter with three flags a slot: deletes, merges, iterates in order",
       .paper = "Bender et al.: Don't thrash: how to cache your hash on flash (PVLDB 2012)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<quotient> create(const filter_params& params) {

@@ -28,13 +28,14 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class rank_indexed {
  public:
-  static constexpr option_info options[] = {
+  using options = fingerprint_options;
+  static constexpr option_info option_table[] = {
       {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
   static constexpr filter_info info{
       .id = "rank-indexed",
       .summary = "rank-indexed counting Bloom filter: fingerprints packed behind levels of bitmaps",
       .paper = "Hua, Zhao, Lin, Xu: Rank-indexed hashing: a compact construction of Bloom filters and variants (ICNP 2008)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<rank_indexed> create(const filter_params& params) {

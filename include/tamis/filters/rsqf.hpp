@@ -18,12 +18,13 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class rsqf : public detail::remainder_filter<detail::rank_select<>> {
  public:
-  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  using options = remainder_options;
+  static constexpr option_info option_table[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
       .id = "rsqf",
       .summary = "rank-and-select quotient filter: deletes, merges, iterates in order",
       .paper = "Pandey, Bender, Johnson, Patro: A general-purpose counting filter (SIGMOD 2017)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<rsqf> create(const filter_params& params) {

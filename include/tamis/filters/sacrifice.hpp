@@ -25,7 +25,8 @@ namespace tamis::inline TAMIS_LEVEL {
 
 class sacrifice : public detail::remainder_filter<detail::three_bit> {
  public:
-  static constexpr option_info options[] = {
+  using options = growth_options;
+  static constexpr option_info option_table[] = {
       {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per key at first, F"},
       {"threshold", "50 to 95", "80", "slots in use, in percent of the quotients, at which the filter doubles"},
   };
@@ -34,7 +35,7 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
       .summary = "quotient filter that doubles by taking a bit from every fingerprint, until none is left",
       .paper =
           "Bender et al.: Don't thrash: how to cache your hash on flash (PVLDB 2012); InfiniFilter (SIGMOD 2023), section 3",
-      .options = options,
+      .options = option_table,
   };
 
   static result<sacrifice> create(const filter_params& params) {

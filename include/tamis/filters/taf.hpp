@@ -30,7 +30,8 @@ class taf_scheme {
   static constexpr bool value_depends_on_symbol = true;
   static constexpr bool shrinks = false;  // a slot accepts as much under any selector
 
-  static constexpr option_info options[] = {
+  using options = taf_options;
+  static constexpr option_info option_table[] = {
       {"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"},
       {"code", "paper or quarters", "paper", "how 64 selectors become 56 bits: the paper's code, or a faster one"},
   };
@@ -38,7 +39,7 @@ class taf_scheme {
       .id = "taf",
       .summary = "telescoping adaptive filter: fixes every false positive it is told of",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021)",
-      .options = options,
+      .options = option_table,
   };
 
   static result<taf_scheme> create(const filter_params& params, unsigned remainder) {

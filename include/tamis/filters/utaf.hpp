@@ -19,12 +19,13 @@ struct utaf_scheme {
   static constexpr bool value_depends_on_symbol = true;
   static constexpr bool shrinks = false;
 
-  static constexpr option_info options[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
+  using options = remainder_options;
+  static constexpr option_info option_table[] = {{"remainder", "1 to 56", "from the rate or the bits", "bits stored per key"}};
   static constexpr filter_info info{
       .id = "utaf",
       .summary = "telescoping adaptive filter with uncoded selectors: larger, faster to update",
       .paper = "Lee, McCauley, Singh, Stein: Telescoping filter: a practical adaptive filter (ESA 2021), section 6.2",
-      .options = options,
+      .options = option_table,
   };
 
   static result<utaf_scheme> create(const filter_params&, unsigned) { return utaf_scheme(); }

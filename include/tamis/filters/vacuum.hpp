@@ -28,7 +28,7 @@ class chunk_addressing {
       .paper =
           "Wang, Zhou, Shi, Qian: Vacuum filters: more space-efficient and faster replacement for Bloom and cuckoo filters "
           "(PVLDB 2019)",
-      .options = detail::cuckoo_options,
+      .options = detail::cuckoo_option_table,
   };
 
   static std::uint64_t allowed(std::uint64_t m) {

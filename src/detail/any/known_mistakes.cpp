@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "tamis/detail/any/saved.hpp"
 #include "tamis/detail/mistakes/mistake_list.hpp"
 
 namespace tamis::detail {
@@ -50,25 +51,25 @@ class model_with_mistakes final : public any_model {
   }
 
   bool may_contain(digest d) const override { return filter_->may_contain(d) && !mistakes_.contains(d); }
-  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const override {
-    filter_->may_contain_many(digests, out);
+  // Only what the filter says "maybe" to is hashed again.
+  void may_contain_many(const hasher& hash, const key_batch& keys, std::span<bool> out) const override {
+    filter_->may_contain_many(hash, keys, out);
     if (mistakes_.size() == 0) return;
-    for (std::size_t i = 0; i < digests.size(); ++i) {
-      if (out[i]) out[i] = !mistakes_.contains(digests[i]);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (out[i]) out[i] = !mistakes_.contains(keys.hash_one(hash, i));
     }
   }
   std::uint64_t count(digest d) const override { return mistakes_.contains(d) ? 0 : filter_->count(d); }
 
   insert_result insert(digest d) override { return taken_off(d, filter_->insert(d)); }
   insert_result insert(digest d, const remote_ref& stored) override { return taken_off(d, filter_->insert(d, stored)); }
-  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override;
+  std::size_t insert_many(const hasher& hash, const key_batch& keys, std::span<bool> out) override;
 
-  // What is listed certainly is not in.
-  erase_result erase(digest d) override { return mistakes_.contains(d) ? erase_result::absent : filter_->erase(d); }
+  erase_result erase(digest d) override { return is_absent(d) ? erase_result::absent : filter_->erase(d); }
   erase_result erase(digest d, const remote_ref& stored) override {
-    return mistakes_.contains(d) ? erase_result::absent : filter_->erase(d, stored);
+    return is_absent(d) ? erase_result::absent : filter_->erase(d, stored);
   }
-  std::size_t erase_many(std::span<const digest> digests, std::span<bool> out) override;
+  std::size_t erase_many(const hasher& hash, const key_batch& keys, std::span<bool> out) override;
 
   adapt_result adapt(digest d) override {
     if (!may_contain(d)) return adapt_result::not_positive;
@@ -83,7 +84,7 @@ class model_with_mistakes final : public any_model {
   }
 
   status expand() override { return filter_->expand(); }
-  void rejuvenate_many(std::span<const digest> digests) override { filter_->rejuvenate_many(digests); }
+  void rejuvenate_many(const hasher& hash, const key_batch& keys) override { filter_->rejuvenate_many(hash, keys); }
   status merge(const any_model& other) override {
     return merge_with(other, [&] { return filter_->merge(other.plain()); });
   }
@@ -96,6 +97,8 @@ class model_with_mistakes final : public any_model {
     if (result == insert_result::inserted) mistakes_.remove(d);
     return result;
   }
+  // What is listed certainly is not in, where that is asked at all.
+  bool is_absent(digest d) const { return filter_->can().erase && mistakes_.contains(d); }
   adapt_result listed(digest d) { return mistakes_.add(d) ? adapt_result::fixed : adapt_result::unfixable; }
 
   template <class Merge>
@@ -105,16 +108,27 @@ class model_with_mistakes final : public any_model {
   mistake_list mistakes_;
 };
 
+// Calls use(digests, first) with the digests of a batch, a part at a time.
+constexpr std::size_t part_keys = 256;
+template <class Use>
+void for_each_part(const hasher& hash, const key_batch& keys, Use use) {
+  std::array<digest, part_keys> digests;
+  for (std::size_t first = 0; first < keys.size(); first += part_keys) {
+    const auto part = std::span(digests).first(std::min(part_keys, keys.size() - first));
+    keys.hash(hash, first, part);
+    use(std::span<const digest>(part), first);
+  }
+}
+
 // In parts, so that it is known which of them went in, also where the caller does not ask.
-std::size_t model_with_mistakes::insert_many(std::span<const digest> digests, std::span<bool> out) {
-  if (mistakes_.size() == 0) return filter_->insert_many(digests, out);
-  std::array<bool, 256> unasked;
+std::size_t model_with_mistakes::insert_many(const hasher& hash, const key_batch& keys, std::span<bool> out) {
+  if (mistakes_.size() == 0) return filter_->insert_many(hash, keys, out);
+  std::array<bool, part_keys> unasked;
   std::size_t inserted = 0;
-  for (std::size_t first = 0; first < digests.size(); first += unasked.size()) {
-    const auto part = digests.subspan(first, std::min(unasked.size(), digests.size() - first));
+  for_each_part(hash, keys, [&](std::span<const digest> part, std::size_t first) {
     const auto went_in = out.empty() ? std::span(unasked).first(part.size()) : out.subspan(first, part.size());
     try {
-      inserted += filter_->insert_many(part, went_in);
+      inserted += filter_->insert_many(hash, part, went_in);
     } catch (...) {  // some are in, and nobody knows which: none of them may be listed
       for (const digest d : part) mistakes_.remove(d);
       throw;
@@ -122,20 +136,25 @@ std::size_t model_with_mistakes::insert_many(std::span<const digest> digests, st
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (went_in[i]) mistakes_.remove(part[i]);
     }
-  }
+  });
   return inserted;
 }
 
-std::size_t model_with_mistakes::erase_many(std::span<const digest> digests, std::span<bool> out) {
-  if (std::none_of(digests.begin(), digests.end(), [this](digest d) { return mistakes_.contains(d); })) {
-    return filter_->erase_many(digests, out);
-  }
+std::size_t model_with_mistakes::erase_many(const hasher& hash, const key_batch& keys, std::span<bool> out) {
+  if (mistakes_.size() == 0) return filter_->erase_many(hash, keys, out);
   std::size_t erased = 0;
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    const bool gone = erase(digests[i]) == erase_result::erased;
-    erased += gone;
-    if (!out.empty()) out[i] = gone;
-  }
+  for_each_part(hash, keys, [&](std::span<const digest> part, std::size_t first) {
+    const auto gone = out.empty() ? out : out.subspan(first, part.size());
+    if (std::none_of(part.begin(), part.end(), [this](digest d) { return mistakes_.contains(d); })) {
+      erased += filter_->erase_many(hash, part, gone);
+      return;
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const bool was_in = erase(part[i]) == erase_result::erased;
+      erased += was_in;
+      if (!gone.empty()) gone[i] = was_in;
+    }
+  });
   return erased;
 }
 
@@ -230,11 +249,7 @@ result<std::unique_ptr<any_model>> make_model(const registry& known, std::string
 result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in) {
   const auto [id, has_list] = parse_kind(header.kind);
   TAMIS_TRY(const registry_entry* entry, known.find(id));
-  if (header.kind_version != entry->info->version) {
-    return failure{"it holds version " + std::to_string(header.kind_version) + " of " + std::string(id) +
-                       ", this tamis reads version " + std::to_string(entry->info->version),
-                   error_code::newer_version};
-  }
+  TAMIS_CHECK(check_version(header, *entry->info));
   TAMIS_TRY(std::unique_ptr<any_model> filter, entry->load(in));
   if (!has_list) return filter;
   mistake_list mistakes;

@@ -11,7 +11,7 @@ namespace {
 
 // The line ends and the control character notice what transfers in text mode do to a file, as PNG's signature does.
 constexpr std::array<char, 8> magic = {'T', 'A', 'M', 'I', 'S', '\r', '\n', '\x1a'};
-constexpr std::size_t longest_kind = 64;
+constexpr std::size_t longest_kind = 64;  // and name of a hash
 constexpr unsigned written_block_bits = 16;
 constexpr unsigned least_block_bits = 12;
 constexpr unsigned most_block_bits = 30;
@@ -40,6 +40,21 @@ T number_at(const fixed_part& bytes, field at) {
 template <class T>
 void put_number(fixed_part& bytes, field at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+// A hash of a program's own has its name behind the kind, and a zero between them.
+std::size_t stored_kind_size(const frame_header& header) {
+  return header.kind.size() + (header.hash.name.empty() ? 0 : 1 + header.hash.name.size());
+}
+bool is_name(const std::string& text) { return !text.empty() && text.size() <= longest_kind && text.find('\0') == text.npos; }
+
+status split_kind(frame_header& header) {
+  if (header.hash.family != hash_family::custom) return {};
+  const std::size_t end = header.kind.find('\0');
+  if (end != std::string::npos) header.hash.name = header.kind.substr(end + 1);
+  header.kind.resize(std::min(end, header.kind.size()));
+  if (is_name(header.kind) && is_name(header.hash.name)) return {};
+  return failure{"its header is damaged: the name of its hash has a wrong length", error_code::damaged};
 }
 
 // The table of checksums begins here: words stand at multiples of their size.
@@ -82,7 +97,8 @@ status read_fixed_part(byte_source& source, fixed_part& fixed, std::size_t& kind
   if (size >= at_format + sizeof format_version) TAMIS_CHECK(check_format(fixed));
   if (size < fixed.size()) return ends_early();
   kind_size = number_at<std::uint8_t>(fixed, at_kind_size);
-  if (kind_size == 0 || kind_size > longest_kind)
+  const bool is_custom = number_at<hash_family>(fixed, at_family) == hash_family::custom;
+  if (kind_size == 0 || kind_size > (is_custom ? 2 * longest_kind + 1 : longest_kind))
     return failure{"its header is damaged: the kind of its content has a wrong length", error_code::damaged};
   const auto block_bits = number_at<std::uint8_t>(fixed, at_block_bits);
   if (block_bits < least_block_bits || block_bits > most_block_bits)
@@ -101,7 +117,7 @@ frame_index index_of(const fixed_part& fixed) {
 }
 
 status read_kind(byte_source& source, checksum& sum, std::size_t kind_size, std::string& kind) {
-  std::array<std::byte, table_begin(longest_kind) - sizeof(fixed_part)> buffer{};
+  std::array<std::byte, table_begin(2 * longest_kind + 1) - sizeof(fixed_part)> buffer{};
   const auto bytes = std::span(buffer).first(table_begin(kind_size) - sizeof(fixed_part));
   TAMIS_CHECK(source.read(bytes));
   sum.update(bytes);
@@ -111,7 +127,7 @@ status read_kind(byte_source& source, checksum& sum, std::size_t kind_size, std:
 }
 
 std::uint64_t end_of_sums(const frame_index& index) {
-  return table_begin(index.header.kind.size()) + index.blocks.blocks() * sum_bytes + sum_bytes;
+  return table_begin(stored_kind_size(index.header)) + index.blocks.blocks() * sum_bytes + sum_bytes;
 }
 
 }  // namespace
@@ -126,6 +142,8 @@ status write_index(byte_sink& sink, const frame_index& index) {
   assert(index.sums.size() == index.blocks.blocks());
   if (header.kind.empty() || header.kind.size() > longest_kind)
     return failure{"'" + header.kind + "' is no name for a kind of content: it has 1 to 64 bytes"};
+  if (header.hash.family == hash_family::custom && !is_name(header.hash.name))
+    return failure{"'" + header.hash.name + "' is no name for a hash: it has 1 to 64 bytes, and no zeros"};
   fixed_part fixed{};
   std::memcpy(fixed.data(), magic.data(), magic.size());
   put_number(fixed, at_format, format_version);
@@ -135,12 +153,14 @@ status write_index(byte_sink& sink, const frame_index& index) {
   put_number(fixed, at_check, header.hash.check);
   put_number(fixed, at_family, header.hash.family);
   put_number(fixed, at_block_bits, static_cast<std::uint8_t>(index.blocks.block_bits));
-  put_number(fixed, at_kind_size, static_cast<std::uint8_t>(header.kind.size()));
+  put_number(fixed, at_kind_size, static_cast<std::uint8_t>(stored_kind_size(header)));
 
   std::vector<std::byte> bytes(index.payload_begin());
   std::byte* to = std::copy(fixed.begin(), fixed.end(), bytes.data());
   std::memcpy(to, header.kind.data(), header.kind.size());
-  to = bytes.data() + table_begin(header.kind.size());
+  if (const std::string& name = header.hash.name; !name.empty())
+    std::memcpy(to + header.kind.size() + 1, name.data(), name.size());
+  to = bytes.data() + table_begin(stored_kind_size(header));
   if (!index.sums.empty()) std::memcpy(to, index.sums.data(), index.sums.size() * sum_bytes);
   const std::uint64_t summed = end_of_sums(index) - sum_bytes;
   const std::uint64_t sum = checksum::of(std::span(bytes).first(summed));
@@ -180,7 +200,8 @@ result<frame_index> read_index(byte_source& source) {
   std::array<std::byte, cache_line_bytes> gap{};
   TAMIS_CHECK(source.read(std::span(gap).first(bytes_to_line(end_of_sums(index)))));
   if (index.sum != sum.value() || !is_zero(gap)) return wrong_header_sum();
-  if (index.header.hash.family != hash_family::fast && index.header.hash.family != hash_family::keyed)
+  TAMIS_CHECK(split_kind(index.header));
+  if (index.header.hash.family > hash_family::custom)
     return failure{"its header is damaged: unknown hash family", error_code::damaged};
   return index;
 }

@@ -2,7 +2,6 @@
 
 // The bridge from a filter type to the erased interface: everything is derived from what the type can do.
 
-#include <cassert>
 #include <memory>
 #include <utility>
 
@@ -23,12 +22,12 @@ class model final : public any_model {
   // Out of line: where there is only one memory, as nearly always, an insert of one key pays no more than a branch for it.
   insert_result insert(digest d) override { return memory_scope::has_choice() ? insert_in_memory(d) : filter_.insert(d); }
   bool may_contain(digest d) const override { return filter_.may_contain(d); }
-  std::size_t insert_many(std::span<const digest> digests, std::span<bool> out) override {
+  std::size_t insert_many(const hasher& hash, const key_batch& keys, std::span<bool> out) override {
     const memory_scope from(memory_);
-    return tamis::insert_many(filter_, digests, out);
+    return tamis::insert_many(filter_, hash, keys, out);
   }
-  void may_contain_many(std::span<const digest> digests, std::span<bool> out) const override {
-    tamis::may_contain_many(filter_, digests, out);
+  void may_contain_many(const hasher& hash, const key_batch& keys, std::span<bool> out) const override {
+    tamis::may_contain_many(filter_, hash, keys, out);
   }
   std::uint64_t keys() const override { return filter_.keys(); }
   std::uint64_t capacity() const override { return filter_.capacity(); }
@@ -60,20 +59,21 @@ class model final : public any_model {
     } else if constexpr (erasable<F>) {
       return filter_.erase(d);
     }
-    return unable(erase_result::absent);
+    return erase_result::unsupported;
   }
   erase_result erase([[maybe_unused]] digest d) override {
     if constexpr (erasable<F>) return memory_scope::has_choice() ? erase_in_memory(d) : filter_.erase(d);
-    return unable(erase_result::absent);
+    return erase_result::unsupported;
   }
-  std::size_t erase_many([[maybe_unused]] std::span<const digest> digests, [[maybe_unused]] std::span<bool> out) override {
+  std::size_t erase_many([[maybe_unused]] const hasher& hash, [[maybe_unused]] const key_batch& keys,
+                         [[maybe_unused]] std::span<bool> out) override {
     const memory_scope from(memory_);
-    if constexpr (erasable<F>) return tamis::erase_many(filter_, digests, out);
-    return unable<std::size_t>(0);
+    if constexpr (erasable<F>) return tamis::erase_many(filter_, hash, keys, out);
+    return 0;
   }
   std::uint64_t count([[maybe_unused]] digest d) const override {
     if constexpr (counting<F>) return filter_.count(d);
-    return unable<std::uint64_t>(0);
+    return 0;
   }
   adapt_result adapt([[maybe_unused]] digest d, [[maybe_unused]] const remote_ref& stored) override {
     const memory_scope from(memory_);
@@ -82,17 +82,17 @@ class model final : public any_model {
     } else if constexpr (adaptive_alone<F>) {
       return filter_.adapt(d);
     }
-    return unable(adapt_result::unfixable);
+    return adapt_result::unsupported;
   }
   adapt_result adapt([[maybe_unused]] digest d) override {
     if constexpr (adaptive_alone<F>) return filter_.adapt(d);
     if constexpr (adaptive<F>) return filter_.may_contain(d) ? adapt_result::unfixable : adapt_result::not_positive;
-    return unable(adapt_result::unfixable);
+    return adapt_result::unsupported;
   }
   status expand() override {
     const memory_scope from(memory_);
     if constexpr (expandable<F>) return filter_.expand();
-    return unable<status>(failure{std::string(F::info.id) + " cannot expand", error_code::unsupported});
+    return failure{"a " + std::string(F::info.id) + " filter cannot expand", error_code::unsupported};
   }
   status merge(const any_model& other) override {
     if constexpr (mergeable<F>) {
@@ -108,13 +108,9 @@ class model final : public any_model {
     }
     return merge(other);
   }
-  void rejuvenate_many([[maybe_unused]] std::span<const digest> digests) override {
+  void rejuvenate_many([[maybe_unused]] const hasher& hash, [[maybe_unused]] const key_batch& keys) override {
     const memory_scope from(memory_);
-    if constexpr (rejuvenating<F>) {
-      tamis::rejuvenate_many(filter_, digests);
-    } else {
-      unable(0);
-    }
+    if constexpr (rejuvenating<F>) tamis::rejuvenate_many(filter_, hash, keys);
   }
 
  private:
@@ -125,12 +121,6 @@ class model final : public any_model {
   TAMIS_NOINLINE erase_result erase_in_memory(digest d) requires(erasable<F>) {
     const memory_scope from(memory_);
     return filter_.erase(d);
-  }
-
-  template <class T>
-  static T unable(T answer) {
-    assert(!"the filter does not have this capability");
-    return answer;
   }
 
   template <class Use>

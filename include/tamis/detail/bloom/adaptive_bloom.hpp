@@ -11,7 +11,7 @@
 // set rejected, may come back. Adaptation pays where few keys are asked for often, and with short words.
 //
 // The filters differ in what they keep in slow memory (detail/bloom/switchable_words.hpp), which makes them different types:
-//   struct kind { using shadows = …; static constexpr filter_info info; }
+//   struct kind { using shadows = …; using options = …; static constexpr filter_info info; }
 
 #include <string>
 
@@ -34,7 +34,7 @@ inline constexpr option_info abf_detect_option{
     "detect", "0 to 1000000", "0",
     "for use without a full table: every n-th maybe that is reported is checked by the other sets; 0: all are wrong ones"};
 
-inline constexpr option_info abf_options[] = {
+inline constexpr option_info abf_option_table[] = {
     abf_word_option,   abf_sets_option,     {"k", "1 to 16", "best for the size", "bits that a key sets in its word"},
     abf_switch_option, abf_decimate_option, abf_detect_option,
 };
@@ -143,6 +143,7 @@ std::string abf_shape_text(const Words& words) {
 template <class Kind>
 class basic_abf {
  public:
+  using options = typename Kind::options;
   static constexpr const filter_info& info = Kind::info;
 
   static result<basic_abf> create(const filter_params& params) {

@@ -43,7 +43,7 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-inline constexpr option_info cuckoo_options[] = {
+inline constexpr option_info cuckoo_option_table[] = {
     {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
 
 // What the formulas of the addressings are made of, for one word and for eight.
@@ -100,6 +100,7 @@ TAMIS_INLINE u64x8 at_least_one(u64x8 bits) { return larger_of_eight(bits, 1); }
 template <class Addressing>
 class cuckoo_filter {
  public:
+  using options = fingerprint_options;
   static constexpr const filter_info& info = Addressing::info;
 
   static result<cuckoo_filter> create(const filter_params& params) {

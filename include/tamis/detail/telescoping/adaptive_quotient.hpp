@@ -50,6 +50,7 @@ class adaptive_quotient : merging_slots<Scheme> {
   using typename base::symbol;
 
  public:
+  using options = typename Scheme::options;
   static constexpr const filter_info& info = Scheme::info;
 
   static result<adaptive_quotient> create(const filter_params& params) {

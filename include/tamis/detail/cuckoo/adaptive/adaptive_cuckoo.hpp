@@ -15,7 +15,7 @@
 //
 // The filters differ in their kind:
 //   struct kind : a numbering (detail/cuckoo/adaptive/mirrored_slots.hpp) {
-//     info, usual_k, usual_b, usual_load, least_b, has_selector, has_path
+//     options, info, usual_k, usual_b, usual_load, least_b, has_selector, has_path
 //     static fixing fix(slots&, slot_at where, digest asked, const request&, undo_log&)   stores the key of one slot
 //     differently
 //   }
@@ -60,6 +60,7 @@ struct fix_request {
 template <class Kind>
 class adaptive_cuckoo {
  public:
+  using options = typename Kind::options;
   static constexpr const filter_info& info = Kind::info;
 
   static result<adaptive_cuckoo> create(const filter_params& params) {
