@@ -97,11 +97,11 @@ class lru_tag_cache {
 inline constexpr double tried_shares[] = {0, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2};
 inline constexpr std::size_t log_parts = 5;  // of which the first is for choosing
 
-// The share whose contender is wrong least often in the first fifth of the log, the smaller one of equals. `log`: queries for
-// keys that are not members. `stored`: the members. An error if the contender cannot be made with any share.
+// The share whose contender is wrong least often about `tried`, the smaller one of equals. `tried`: queries for keys that are
+// not members. `stored`: the members. An error if the contender cannot be made with any share.
 template <class Contender>
-result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log,
-                            const memory_remote& stored) {
+result<double> choose_share_on(const contest_terms& terms, std::span<const digest> members, std::span<const digest> tried,
+                               const memory_remote& stored) {
   std::optional<double> best;
   std::uint64_t least_wrong = ~std::uint64_t{0};
   std::string reason;
@@ -114,7 +114,7 @@ result<double> choose_share(const contest_terms& terms, std::span<const digest> 
     bool full = false;
     for (const digest d : members) full |= !made->insert(d, stored);
     std::uint64_t wrong = 0;
-    for (const digest d : log.first(log.size() / log_parts)) wrong += made->ask(d, stored);
+    for (const digest d : tried) wrong += made->ask(d, stored);
     if (full || wrong >= least_wrong) continue;
     best = share;
     least_wrong = wrong;
@@ -122,6 +122,12 @@ result<double> choose_share(const contest_terms& terms, std::span<const digest> 
   if (!best)
     return failure{terms.id + ": no share of the memory works: " + (reason.empty() ? "it does not hold its keys" : reason)};
   return *best;
+}
+// The same on the first fifth of a log.
+template <class Contender>
+result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log,
+                            const memory_remote& stored) {
+  return choose_share_on<Contender>(terms, members, log.first(log.size() / log_parts), stored);
 }
 template <class Contender>
 result<double> choose_share(const contest_terms& terms, std::span<const digest> members, std::span<const digest> log) {

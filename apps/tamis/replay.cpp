@@ -1,6 +1,7 @@
 // tamis replay: runs a log of queries through filters in front of a store, and shows what each filter would have cost. All
 // filters see the log in one pass, so it may be longer than memory and come from a pipe.
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -10,10 +11,12 @@
 #include "failure.hpp"
 #include "filter_flags.hpp"
 #include "key_reader.hpp"
+#include "lab/contenders.hpp"
 #include "numbers.hpp"
 #include "printable.hpp"
 #include "progress.hpp"
 #include "replay_html.hpp"
+#include "replay_lineup.hpp"
 #include "replay_report.hpp"
 #include "replay_source.hpp"
 #include "rocksdb_side.hpp"
@@ -27,6 +30,9 @@ struct flags {
   std::string members_path;
   std::string queries_path;
   std::string filters;
+  std::string compare = "memory";
+  std::string read_us;
+  std::string read_price;
   std::string store = "memory";
   size_flags size;
   key_style style;
@@ -65,41 +71,6 @@ std::unique_ptr<replay_source> source_of(const flags& given) {
                    hash);
 }
 
-// An option goes to every filter that knows it.
-filter_params params_for(const registry_entry& entry, filter_params params) {
-  std::erase_if(params.options, [&](const auto& option) {
-    const auto same = [&](const option_info& known) { return known.name == option.first; };
-    return std::none_of(entry.info->options.begin(), entry.info->options.end(), same);
-  });
-  return params;
-}
-
-void refuse_unknown_options(const std::vector<const registry_entry*>& entries, const option_list& options) {
-  for (const auto& [name, value] : options) {
-    const auto knows = [&asked = name](const registry_entry* entry) {
-      const auto& known = entry->info->options;
-      return std::any_of(known.begin(), known.end(), [&](const option_info& option) { return option.name == asked; });
-    };
-    if (std::none_of(entries.begin(), entries.end(), knows)) fail("--option '" + name + "'", "none of the filters has it");
-  }
-}
-
-std::vector<contestant> load_members(const flags& given, const std::vector<digest>& members) {
-  const auto entries = parse_filter_list(given.filters);
-  filter_params params = given.size.params(std::max<std::uint64_t>(1, members.size()));
-  if (!given.size.any_size()) params.fpr = default_fpr;
-  refuse_unknown_options(entries, params.options);
-  std::vector<contestant> loaded;
-  for (const registry_entry* entry : entries) {
-    const std::string id(entry->info->id);
-    any_filter filter = must(id, any_filter::create(id, params_for(*entry, params)));
-    const std::size_t in = filter.insert_many(members);
-    if (in != members.size()) fail(id, "full after " + grouped(in) + " of " + counted(members.size(), "member"));
-    loaded.emplace_back(std::move(filter));
-  }
-  return loaded;
-}
-
 // The members without repetitions, in their order: a store holds a key once.
 std::vector<digest> each_once(std::vector<digest> members, const digest_store& store) {
   if (members.size() == store.size()) return members;
@@ -113,23 +84,55 @@ std::vector<digest> each_once(std::vector<digest> members, const digest_store& s
   return members;
 }
 
-void run_log(replay_source& source, const digest_store& truth, const slow_side& store, query_log& log,
-             std::vector<contestant>& contestants) {
+// `queries`: the first ones, if they were read already.
+void run_log(replay_source& source, std::vector<digest> queries, const digest_store& truth, const slow_side& store,
+             query_log& log, std::vector<contestant>& contestants) {
   progress bar("replaying", source.total());
-  std::vector<digest> queries;
   std::vector<std::uint64_t> numbers;
-  for (source.next_queries(queries); !queries.empty(); source.next_queries(queries)) {
+  if (queries.empty()) source.next_queries(queries);
+  for (; !queries.empty(); source.next_queries(queries)) {
     log.judge(queries, truth, numbers);
     for (contestant& c : contestants) c.ask(queries, numbers, store);
     bar.at(source.done(), log.queries());
   }
 }
 
-// RocksDB sizes its filter by bits per key only: those that a Bloom filter needs for the rate.
-double bloom_bits(const flags& given) {
-  const filter_params params = given.size.params(1);
-  if (params.bits_per_key) return *params.bits_per_key;
-  return std::log2(1 / params.fpr.value_or(default_fpr)) / std::numbers::ln2;
+lineup_terms terms_of(const flags& given, std::uint64_t members) {
+  lineup_terms terms{parse_lineup(given.filters), given.size.params(std::max<std::uint64_t>(1, members))};
+  if (!given.size.any_size()) terms.params.fpr = default_fpr;
+  if (given.compare == "rate") {
+    terms.at = comparison::rate;
+  } else if (given.compare != "memory") {
+    fail("--compare '" + given.compare + "'", "must be memory or rate");
+  }
+  refuse_unknown_options(terms);
+  return terms;
+}
+
+read_costs costs_of(const flags& given) {
+  read_costs costs;
+  if (!given.read_us.empty()) costs = {parse_real("--read-us", given.read_us, 0, 1e9), false};
+  if (!given.read_price.empty()) costs.price_per_million = parse_real("--read-price", given.read_price, 0, 1e12);
+  return costs;
+}
+
+// The beginning of the log, a fifth of it at most, for choosing. `first`: what is read of it.
+std::span<const digest> tried_part(const replay_source& source, std::span<const digest> first) {
+  const double all = static_cast<double>(source.total().value_or(5 * source.done()));
+  const double part = all / lab::log_parts / std::max(1.0, static_cast<double>(source.done()));
+  return first.first(static_cast<std::size_t>(std::min(1.0, part) * static_cast<double>(first.size())));
+}
+
+// RocksDB sizes its filter by bits per key only: those of all, or those that a Bloom filter needs for the rate.
+double bloom_bits(const lineup& loaded, const lineup_terms& terms) {
+  if (loaded.bits_per_key > 0) return loaded.bits_per_key;
+  return terms.params.bits_per_key.value_or(std::log2(1 / terms.params.fpr.value_or(default_fpr)) / std::numbers::ln2);
+}
+
+std::string memory_text(const lineup& loaded) {
+  if (loaded.bits_per_key == 0) return "Compared at the same rate: memory differs.";
+  return fmt::format("Compared at equal memory: {:.2f} bits per key{}.", loaded.bits_per_key,
+                     loaded.budget_of.empty() ? "" : ", what " + loaded.budget_of + " needs for the rate");
 }
 
 // The one thing a filter must never do.
@@ -156,25 +159,36 @@ void report(const replay_result& result, flags& given) {
 
 void run(flags& given) {
   const std::string directory = store_directory(given.store);
-  parse_filter_list(given.filters);  // and the sizes: before the members are read
-  given.size.params(1);
+  const read_costs costs = costs_of(given);
+  terms_of(given, 1);  // what is wrong with it is said before the members are read
   const auto source = source_of(given);
   std::vector<digest> members = source->members();
   const digest_store truth(members);
   members = each_once(std::move(members), truth);
-  std::vector<contestant> contestants = load_members(given, members);
+  const lineup_terms terms = terms_of(given, members.size());
+  std::vector<digest> first_queries;
+  if (wants_trial(terms)) source->next_queries(first_queries);
+  lineup loaded = line_up(terms, members, tried_part(*source, first_queries));
   std::unique_ptr<slow_side> on_disk;
   if (!directory.empty()) {
     on_disk = open_rocksdb_side(directory, members);
-    contestants.emplace_back(open_rocksdb_bloom(directory, members, bloom_bits(given)));
+    loaded.loaded.emplace_back(open_rocksdb_bloom(directory, members, bloom_bits(loaded, terms)));
   }
   query_log log;
   const slow_side& store = on_disk ? *on_disk : static_cast<const slow_side&>(truth);
-  run_log(*source, truth, store, log, contestants);
+  run_log(*source, std::move(first_queries), truth, store, log, loaded.loaded);
 
-  const replay_result result{source->description(), store_text(directory), truth.size(), log, contestants};
+  const replay_result result{.source = source->description(),
+                             .store = store_text(directory),
+                             .members = truth.size(),
+                             .log = log,
+                             .contestants = loaded.loaded,
+                             .others = loaded.others,
+                             .memory = memory_text(loaded),
+                             .bits_per_key = loaded.bits_per_key,
+                             .costs = costs};
   report(result, given);
-  refuse_false_negatives(contestants);
+  refuse_false_negatives(loaded.loaded);
 }
 
 }  // namespace
@@ -185,7 +199,18 @@ void add_replay(CLI::App& tool) {
   given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
   given->files.reads_keys(*command, "--queries", given->queries_path,
                           "keys that were asked for, in order; - is standard input");
-  command->add_option("--filter", given->filters, "filters to compare (default: all)")->type_name("ID[,ID...]");
+  command
+      ->add_option("--filter", given->filters, "filters to compare: ID, ID+mistakes, none; all of them: all (default: a dozen)")
+      ->type_name("ID[,ID...]");
+  command
+      ->add_option("--compare", given->compare,
+                   "at equal memory, which is what the first filter needs for the rate, or --bits-per-key (default); or rate: "
+                   "each is made for the rate")
+      ->type_name("memory|rate");
+  command->add_option("--read-us", given->read_us, "microseconds that a read of the store takes (default: 100)")
+      ->type_name("US");
+  command->add_option("--read-price", given->read_price, "and what a million of them cost, in any currency")
+      ->type_name("PRICE");
   given->files
       .fills(*command, "--store", given->store, "the store behind the filter: memory (default) or rocksdb:DIR", store_directory)
       ->type_name("STORE");

@@ -70,8 +70,8 @@ std::string growth_curve(const contestant& c, double top) {
 // Names at the ends of the curves, joined to them by thin lines.
 std::string growth_names(const replay_result& result, double top, double distance) {
   std::vector<label> labels;
-  for (const contestant& c : result.contestants) {
-    labels.push_back({100 - per_cent_of(static_cast<double>(c.false_positives()), top), 0, &c});
+  for (const contestant* c : report_order(result)) {
+    labels.push_back({100 - per_cent_of(static_cast<double>(c->false_positives()), top), 0, c});
   }
   spread(labels, distance);
   std::string joints;
@@ -123,7 +123,7 @@ std::string card(const replay_result& result, bool adaptive) {
   std::uint64_t wrong = 0;
   std::uint64_t again = 0;
   for (const contestant& c : result.contestants) {
-    if (c.adapts() != adaptive) continue;
+    if (!c.filters() || c.adapts() != adaptive) continue;
     ++filters;
     wrong += c.false_positives();
     again += c.repeated();
@@ -141,7 +141,9 @@ std::string card(const replay_result& result, bool adaptive) {
 
 std::vector<const contestant*> report_order(const replay_result& result) {
   std::vector<const contestant*> order;
-  for (const contestant& c : result.contestants) order.push_back(&c);
+  for (const contestant& c : result.contestants) {
+    if (c.filters()) order.push_back(&c);
+  }
   std::stable_sort(order.begin(), order.end(), [](const contestant* a, const contestant* b) {
     return a->adapts() != b->adapts() ? b->adapts() : a->false_positives() > b->false_positives();
   });
@@ -154,7 +156,7 @@ std::string summary_cards(const replay_result& result) {
 
 std::string growth_chart(const replay_result& result) {
   double most = 1;
-  for (const contestant& c : result.contestants) most = std::max(most, static_cast<double>(c.false_positives()));
+  for (const contestant* c : report_order(result)) most = std::max(most, static_cast<double>(c->false_positives()));
   const double step = scale_step(most);
   const double top = step * std::ceil(most / step);
   std::string grid;
@@ -180,9 +182,9 @@ std::string growth_chart(const replay_result& result) {
 std::string mistake_rows(const replay_result& result) {
   std::uint64_t most = 0;
   double top = 0;
-  for (const contestant& c : result.contestants) {
-    most = std::max(most, c.false_positives());
-    for (const double rate : rates_over_time(result, c)) top = std::isfinite(rate) ? std::max(top, rate) : top;
+  for (const contestant* c : report_order(result)) {
+    most = std::max(most, c->false_positives());
+    for (const double rate : rates_over_time(result, *c)) top = std::isfinite(rate) ? std::max(top, rate) : top;
   }
   std::string rows = fmt::format(
       R"(<div class="row head"><div>filter</div><div class="wasted">store reads in vain</div><div class="rate">rate over the log, 0 to {}</div></div>)"

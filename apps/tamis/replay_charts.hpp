@@ -16,7 +16,7 @@ std::string growth_chart(const replay_result& result);
 // One row per filter: first-time and repeated mistakes, and the rate in each tenth of the log.
 std::string mistake_rows(const replay_result& result);
 
-// The static ones first, in each kind the worst first.
+// Those that filter: the static ones first, in each kind the worst first.
 std::vector<const contestant*> report_order(const replay_result& result);
 
 }  // namespace tamis::cli

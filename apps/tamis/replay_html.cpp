@@ -10,7 +10,7 @@
 namespace tamis::cli {
 namespace {
 
-constexpr std::string_view style = R"(
+constexpr std::string_view replay_style = R"(
 :root { --first: #8fb0c9; --again: var(--bad); --static: var(--bad); --adaptive: var(--good); }
 @media (prefers-color-scheme: dark) { :root { --first: #5d88ab; } }
 .key { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; vertical-align: -1px; margin: 0 .35rem 0 0; }
@@ -84,8 +84,8 @@ std::string figures(const replay_result& result) {
 }  // namespace
 
 std::string replay_html(const replay_result& result) {
-  std::string page = page_start("tamis replay", "What each filter would have cost", style);
-  page += "<p>" + escaped(replay_reading(result)) + "</p>\n";
+  std::string page = page_start("tamis replay", "What each filter would have cost", replay_style);
+  page += "<p>" + escaped(replay_verdict(result)) + "</p>\n";
   page += summary_cards(result);
   page += fmt::format("<p class=\"soft\">{} in the store; {} queries, {} of them for {} that are not in it. {} {}</p>\n",
                       counted(result.members, "key"), grouped(result.log.queries()), grouped(result.log.negatives()),

@@ -58,39 +58,71 @@ std::string queries_per_second(const contestant& c, std::uint64_t queries) {
   return fmt::format("{:.1f}", static_cast<double>(queries) / c.seconds() / 1e6);
 }
 
-table cost_table(const replay_result& result, bool with_sparklines) {
+table mistake_table(const replay_result& result, bool with_sparklines) {
   double top = 0;
-  for (const contestant& c : result.contestants) top = std::max(top, largest(rates_over_time(result, c)));
-  table costs;
-  costs.column("filter", align::left);
-  costs.column("false pos.\nfirst-time");
-  costs.column("false pos.\nrepeated");
-  costs.column("reads\navoided");
-  costs.column("bits\nper key");
-  costs.column("million\nper s");
-  if (with_sparklines) costs.column("rate\nover time", align::left);
+  for (const contestant& c : result.contestants) {
+    if (c.filters()) top = std::max(top, largest(rates_over_time(result, c)));
+  }
+  table shown;
+  shown.column("filter", align::left);
+  shown.column("false pos.\nfirst-time");
+  shown.column("false pos.\nrepeated");
+  shown.column("false\nneg.");
+  shown.column("in vain, of\nall reads");
+  shown.column("bits\nper key");
+  shown.column("slow\nbits");
+  if (with_sparklines) shown.column("rate\nover time", align::left);
   for (const contestant& c : result.contestants) {
     std::vector<std::string> row = {c.name(),
                                     grouped(c.first_time()),
                                     grouped(c.repeated()),
-                                    grouped(c.store_reads_avoided()),
+                                    grouped(c.false_negatives()),
+                                    percent(vain_share(c)),
                                     fmt::format("{:.2f}", share(c.bits().fast, result.members)),
-                                    queries_per_second(c, result.log.queries())};
-    if (with_sparklines) row.push_back(sparkline(rates_over_time(result, c), top));
-    costs.row(std::move(row));
+                                    fmt::format("{:.0f}", share(c.bits().slow, result.members))};
+    if (with_sparklines) row.push_back(c.filters() ? sparkline(rates_over_time(result, c), top) : "");
+    shown.row(std::move(row));
   }
-  return costs;
+  return shown;
 }
 
-void print_costs(const replay_result& result, unsigned columns, output& out) {
-  const table full = cost_table(result, unicode());
-  (full.width() <= columns ? full : cost_table(result, false)).print(out);
+void print_mistakes(const replay_result& result, unsigned columns, output& out) {
+  const table full = mistake_table(result, unicode());
+  (full.width() <= columns ? full : mistake_table(result, false)).print(out);
+}
+
+std::string speed_range_text(const contestant& c) {
+  const auto [slowest, fastest] = c.speed_range();
+  return fmt::format("{:.1f} to {:.1f}", slowest / 1e6, fastest / 1e6);
+}
+
+void print_costs(const replay_result& result, output& out) {
+  out.write('\n');
+  table costs;
+  costs.column("filter", align::left);
+  costs.column("reads\navoided");
+  costs.column("range\nscans");
+  costs.column("time\nsaved");
+  if (result.costs.price_per_million) costs.column("money\nsaved");
+  costs.column("million\nper s");
+  costs.column("from\nto");
+  for (const contestant& c : result.contestants) {
+    std::vector<std::string> row = {c.name(), grouped(c.store_reads_avoided()), grouped(c.range_scans()),
+                                    duration_text(saved_seconds(result, c))};
+    if (result.costs.price_per_million) row.push_back(fmt::format("{:.2f}", saved_money(result, c)));
+    row.push_back(queries_per_second(c, result.log.queries()));
+    row.push_back(speed_range_text(c));
+    costs.row(std::move(row));
+  }
+  costs.print(out);
 }
 
 // The power of ten that makes whole numbers of up to four digits of the rates.
 double readable_unit(const replay_result& result) {
   double top = 0;
-  for (const contestant& c : result.contestants) top = std::max(top, largest(rates_over_time(result, c)));
+  for (const contestant& c : result.contestants) {
+    if (c.filters()) top = std::max(top, largest(rates_over_time(result, c)));
+  }
   double unit = 100;
   while (unit < 1e9 && top * unit * 10 < 9999) unit *= 10;
   return unit;
@@ -111,6 +143,7 @@ void print_rates(const replay_result& result, output& out) {
     return tiny ? fmt::format("{:.1g}", unit * rate) : fmt::format("{:.0f}", unit * rate);
   };
   for (const contestant& c : result.contestants) {
+    if (!c.filters()) continue;
     std::vector<std::string> row = {c.name(), cell(false_positive_rate(result, c))};
     for (const double rate : rates_over_time(result, c)) row.push_back(cell(rate));
     rates.row(std::move(row));
@@ -118,25 +151,19 @@ void print_rates(const replay_result& result, output& out) {
   rates.print(out);
 }
 
-std::string in_vain(const contestant& c) {
-  return fmt::format("{} asked the store {} in vain", c.name(), counted(c.false_positives(), "time"));
-}
-
 }  // namespace
 
-// What the numbers say, in words: the worst filter, what its mistakes were, and the best beside it.
-std::string replay_reading(const replay_result& result) {
-  const auto fewer = [](const contestant& a, const contestant& b) { return a.false_positives() < b.false_positives(); };
-  const auto [best, worst] = std::minmax_element(result.contestants.begin(), result.contestants.end(), fewer);
-  if (result.log.negatives() == 0) return "Every query asked for a member: a filter has nothing to keep from the store.";
-  if (worst->false_positives() == 0) return "No filter asked the store in vain.";
-  std::string text = in_vain(*worst) + "; " + percent(share(worst->repeated(), worst->false_positives())) +
-                     " of that were repeats of a mistake it had made before.";
-  if (best->false_positives() == worst->false_positives()) return text;
-  text += " " + in_vain(*best);
-  if (best->adaptations() != 0) text += fmt::format(", as it learnt from {}", counted(best->adaptations(), "mistake"));
-  return text + fmt::format(", at {:.2f} against {:.2f} bits per key.", share(best->bits().fast, result.members),
-                            share(worst->bits().fast, result.members));
+std::string left_out_text(const replay_result& result) {
+  std::string text;
+  for (const auto& [name, reason] : result.others) text += (text.empty() ? "Left out: " : "; ") + name + ": " + reason;
+  return text.empty() ? "" : text + ".";
+}
+
+std::string costs_text(const replay_result& result) {
+  std::string text = fmt::format("Saved against no filter: each read or range scan of the store takes {:g} us{}",
+                                 result.costs.us, result.costs.assumed ? " (an assumption: --read-us says better)" : "");
+  if (result.costs.price_per_million) text += fmt::format(" and costs {:g} per million", *result.costs.price_per_million);
+  return text + "; the filter's own time is taken off. Speeds: mean, and slowest to fastest turn.";
 }
 
 json replay_json(const replay_result& result) {
@@ -162,7 +189,14 @@ json replay_json(const replay_result& result) {
                     {"fpr", number_or_null(false_positive_rate(result, c))},
                     {"seconds", c.seconds()},
                     {"queries_per_second", number_or_null(static_cast<double>(result.log.queries()) / c.seconds())},
-                    {"fpr_over_time", std::move(rates)}});
+                    {"fpr_over_time", std::move(rates)},
+                    {"adapts", c.adapts()},
+                    {"range_scans", c.range_scans()},
+                    {"vain_share_of_reads", vain_share(c)},
+                    {"saved_seconds", number_or_null(saved_seconds(result, c))},
+                    {"saved_money", result.costs.price_per_million ? json(saved_money(result, c)) : json(nullptr)},
+                    {"slowest_queries_per_second", number_or_null(c.speed_range().slowest)},
+                    {"fastest_queries_per_second", number_or_null(c.speed_range().fastest)}});
   }
   return list;
 }
@@ -170,15 +204,24 @@ json replay_json(const replay_result& result) {
 void print_replay(const replay_result& result, output& out) {
   const unsigned columns = text_columns();
   const auto paragraph = [&](const std::string& text) { out.print("{}\n", wrapped(text, columns, 0)); };
+  const auto if_any = [&](const std::string& text) {
+    if (text.empty()) return;
+    out.write('\n');
+    paragraph(text);
+  };
+  paragraph(replay_verdict(result));
+  out.write('\n');
   paragraph(fmt::format("{} in the store; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
                         result.log.queries() == 1 ? "1 query" : grouped(result.log.queries()) + " queries",
                         grouped(result.log.negatives()), counted(result.log.distinct_negatives(), "different key")));
-  paragraph(printable(result.source + (result.store.empty() ? "" : " " + result.store)));
+  paragraph(printable(result.source + (result.store.empty() ? "" : " " + result.store) + " " + result.memory));
   out.write('\n');
-  print_costs(result, columns, out);
+  print_mistakes(result, columns, out);
   print_rates(result, out);
-  out.write('\n');
-  paragraph(replay_reading(result));
+  print_costs(result, out);
+  if_any(costs_text(result));
+  if_any(needs_of_adapting(result));
+  if_any(left_out_text(result));
 }
 
 }  // namespace tamis::cli

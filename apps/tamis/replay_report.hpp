@@ -6,6 +6,8 @@
 #include <string>
 
 #include "json.hpp"
+#include "replay_costs.hpp"
+#include "replay_lineup.hpp"
 #include "replay_run.hpp"
 
 namespace tamis::cli {
@@ -16,13 +18,19 @@ struct replay_result {
   std::uint64_t members;
   const query_log& log;
   std::span<const contestant> contestants;
+  std::span<const left_out> others;
+  std::string memory;   // what all of them have, in words
+  double bits_per_key;  // the same; 0 if it differs
+  read_costs costs;
 };
 
 // False positives among the negative queries in each tenth of the log; not a number where there were none.
 std::array<double, timeline::parts> rates_over_time(const replay_result& result, const contestant& c);
 double false_positive_rate(const replay_result& result, const contestant& c);
-// What the numbers say, in words.
-std::string replay_reading(const replay_result& result);
+// Which filters were left out, and why; empty if none was.
+std::string left_out_text(const replay_result& result);
+// What the saved time and money assume.
+std::string costs_text(const replay_result& result);
 
 json replay_json(const replay_result& result);
 void print_replay(const replay_result& result, output& out);

@@ -8,6 +8,21 @@ namespace {
 constexpr std::size_t step = 4096;
 // An adaptation makes the answers after it in the same step stale, and they are asked again: short steps keep that cheap.
 constexpr std::size_t adaptive_step = 64;
+constexpr std::size_t timed_turn = std::size_t{1} << 14;  // a shorter turn tells more about the clock than about a filter
+
+// A store as a filter sees it that adapts.
+class counted_scans {
+ public:
+  counted_scans(const slow_side& store, std::uint64_t& scans) : store_(store), scans_(scans) {}
+  void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const {
+    scans_ += range.first != range.last;
+    store_.for_each_in(range, visit);
+  }
+
+ private:
+  const slow_side& store_;
+  std::uint64_t& scans_;
+};
 
 }  // namespace
 
@@ -88,8 +103,21 @@ void contestant::ask(std::span<const digest> queries, std::span<const std::uint6
   } else {
     look_up(queries, store);
   }
-  busy_ += std::chrono::steady_clock::now() - start;
+  note_speed(queries.size(), std::chrono::steady_clock::now() - start);
   count(numbers);
+}
+
+void contestant::note_speed(std::size_t queries, std::chrono::steady_clock::duration taken) {
+  busy_ += taken;
+  if (queries < timed_turn) return;
+  const double speed = static_cast<double>(queries) / std::chrono::duration<double>(taken).count();
+  if (!speeds_) speeds_ = speeds{speed, speed};
+  speeds_ = speeds{std::min(speed, speeds_->slowest), std::max(speed, speeds_->fastest)};
+}
+
+contestant::speeds contestant::speed_range() const {
+  const double mean = static_cast<double>(asked_) / seconds();
+  return speeds_.value_or(speeds{mean, mean});
 }
 
 void contestant::look_up_in_own(std::span<const digest> queries) {
@@ -102,10 +130,15 @@ void contestant::look_up_in_own(std::span<const digest> queries) {
 }
 
 void contestant::look_up(std::span<const digest> queries, const slow_side& store) {
-  const std::size_t most = filter_->can().adapt ? adaptive_step : step;
+  const std::size_t most = adapts() ? adaptive_step : step;
   for (std::size_t first = 0; first < queries.size();) {
     const std::size_t last = std::min(first + most, queries.size());
-    filter_->may_contain_many(queries.subspan(first, last - first), {answers_.get() + first, last - first});
+    const std::span<bool> answers(answers_.get() + first, last - first);
+    if (filter_) {
+      filter_->may_contain_many(queries.subspan(first, last - first), answers);
+    } else {
+      std::fill(answers.begin(), answers.end(), true);
+    }
     first = consult_store(queries, first, last, store);
   }
 }
@@ -113,12 +146,13 @@ void contestant::look_up(std::span<const digest> queries, const slow_side& store
 // Reads the store for every "maybe", up to the end or the first adaptation; says where to go on.
 std::size_t contestant::consult_store(std::span<const digest> queries, std::size_t first, std::size_t last,
                                       const slow_side& store) {
+  const counted_scans stored(store, range_scans_);
   for (std::size_t i = first; i < last; ++i) {
     if (!answers_[i]) continue;
     ++store_reads_;
     if (store.contains(queries[i])) continue;
     wrong_.push_back(i);
-    if (filter_->can().adapt && filter_->adapt(queries[i], remote_ref(store)) == adapt_result::fixed) {
+    if (adapts() && filter_->adapt(queries[i], remote_ref(stored)) == adapt_result::fixed) {
       ++adaptations_;
       return i + 1;
     }

@@ -78,14 +78,17 @@ class contestant {
   explicit contestant(any_filter filter) : filter_(std::move(filter)) {}
   // A store that filters by itself.
   explicit contestant(std::shared_ptr<const filtering_side> own) : own_(std::move(own)) {}
+  // The store alone: every query reads it.
+  static contestant without_filter() { return contestant(); }
 
   // The next queries of the log, which `numbers` judges, through filter and store, one after the other: an answer sees every
   // adaptation before it.
   void ask(std::span<const digest> queries, std::span<const std::uint64_t> numbers, const slow_side& store);
 
-  std::string name() const { return own_ ? own_->name() : std::string(filter_->info().id); }
-  memory_bits bits() const { return own_ ? own_->bits() : filter_->bits(); }
-  bool adapts() const { return !own_ && filter_->can().adapt; }
+  std::string name() const { return own_ ? own_->name() : filter_ ? filter_->kind() : "none"; }
+  memory_bits bits() const { return own_ ? own_->bits() : filter_ ? filter_->bits() : memory_bits{}; }
+  bool filters() const { return own_ || filter_; }
+  bool adapts() const { return filter_ && filter_->can().adapt; }
   std::uint64_t false_positives() const { return first_time_ + repeated_; }
   std::uint64_t first_time() const { return first_time_; }
   std::uint64_t repeated() const { return repeated_; }
@@ -93,17 +96,26 @@ class contestant {
   std::uint64_t store_reads() const { return store_reads_; }
   std::uint64_t store_reads_avoided() const { return asked_ - store_reads_; }
   std::uint64_t adaptations() const { return adaptations_; }
+  // Ranges of stored digests that adapting read. Whether one key is stored is not counted: the read in vain has just told that.
+  std::uint64_t range_scans() const { return range_scans_; }
   double seconds() const { return std::chrono::duration<double>(busy_).count(); }
+  struct speeds {
+    double slowest, fastest;  // queries per second
+  };
+  // Among the turns that were long enough to tell; all the same if there was but one.
+  speeds speed_range() const;
   std::array<std::uint64_t, timeline::parts> false_positives_over_time() const { return over_time_.tenths(asked_); }
   std::vector<std::uint64_t> false_positives_in_parts(std::size_t count) const { return over_time_.in_parts(asked_, count); }
 
  private:
+  contestant() = default;
+  void note_speed(std::size_t queries, std::chrono::steady_clock::duration taken);
   void look_up(std::span<const digest> queries, const slow_side& store);
   void look_up_in_own(std::span<const digest> queries);
   std::size_t consult_store(std::span<const digest> queries, std::size_t first, std::size_t last, const slow_side& store);
   void count(std::span<const std::uint64_t> numbers);
 
-  std::optional<any_filter> filter_;  // this one or the next
+  std::optional<any_filter> filter_;  // this one, or the next, or neither
   std::shared_ptr<const filtering_side> own_;
   std::vector<std::uint8_t> was_wrong_;  // by number of the negative key
   std::unique_ptr<bool[]> answers_;      // of the present call, as are the wrong ones
@@ -115,6 +127,8 @@ class contestant {
   std::uint64_t repeated_ = 0;
   std::uint64_t false_negatives_ = 0;
   std::uint64_t adaptations_ = 0;
+  std::uint64_t range_scans_ = 0;
+  std::optional<speeds> speeds_;
   std::chrono::steady_clock::duration busy_{};
   timeline over_time_;
 };

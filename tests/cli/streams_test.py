@@ -207,7 +207,7 @@ class Streams(ToolTest):
         rows = {row["filter"]: row for row in self.json(*args)}
         shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.on_terminal(*args, columns=40)).replace("\r\n", "\n")
         for name, row in rows.items():
-            block = re.search(rf"(?m)^{name}\n((?:  .*\n)+)", shown)[1]
+            block = "".join(re.findall(rf"(?m)^{name}\n((?:  .*\n)+)", shown))
             for label, field in (("false pos. first-time", "first_time_false_positives"), ("false pos. repeated", "repeated_false_positives"),
                                  ("reads avoided", "store_reads_avoided")):  # fmt: skip
                 self.assertRegex(block, rf"(?m)^  {label} +{row[field]:,}$")
