@@ -19,6 +19,7 @@ struct server_io;
 struct server_type;
 struct server_digest;
 struct server_info;
+struct server_command;
 struct server_options;  // what the callbacks of a type are told about their key
 
 inline constexpr int ok = 0;
@@ -59,7 +60,27 @@ struct server_event {
   std::uint64_t version;
 };
 inline constexpr server_event role_changed{0, 1};
+inline constexpr server_event cron_loop{8, 1};
 using event_function = void(server_context*, server_event, std::uint64_t, void*);
+
+// What COMMAND DOCS shows. The server reads as far as the version says; the sizes are those of tables that are not given here.
+struct command_info_version {
+  int version = 1;
+  std::size_t history_entry = 16;
+  std::size_t key_spec = 64;
+  std::size_t argument = 72;
+};
+struct command_info {
+  const command_info_version* version;
+  const char* summary;
+  const char* complexity;
+  const char* since = nullptr;
+  const void* history = nullptr;
+  const char* tips = nullptr;
+  int arity;
+  const void* key_specs = nullptr;
+  const void* arguments = nullptr;
+};
 
 using apply_config = int(server_context*, void*, server_string**);
 
@@ -95,6 +116,8 @@ struct type_methods {
   TAMIS_REDIS_API(IsModuleNameBusy, int(const char*))                                                                       \
   TAMIS_REDIS_API(SetModuleOptions, void(server_context*, int))                                                             \
   TAMIS_REDIS_API(CreateCommand, int(server_context*, const char*, command_function*, const char*, int, int, int))          \
+  TAMIS_REDIS_API(GetCommand, server_command*(server_context*, const char*))                                                \
+  TAMIS_REDIS_API(SetCommandInfo, int(server_command*, const command_info*))                                                \
   TAMIS_REDIS_API(CreateDataType, server_type*(server_context*, const char*, int, type_methods*))                           \
   TAMIS_REDIS_API(WrongArity, int(server_context*))                                                                         \
   TAMIS_REDIS_API(GetContextFlags, int(server_context*))                                                                    \

@@ -7,9 +7,6 @@ namespace {
 
 using outcome = value::add_result;
 
-constexpr double default_rate = 0.01;
-constexpr std::uint64_t default_capacity = 100;
-constexpr std::uint64_t default_expansion = 2;
 constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30;
 constexpr double highest_rate = 0.25;
 
@@ -18,9 +15,11 @@ request bloom_request(double rate, std::uint64_t capacity) {
   asked.family = family::bloom;
   asked.rate = std::min(rate, highest_rate);
   asked.capacity = capacity;
-  asked.expansion = default_expansion;
+  asked.expansion = static_cast<std::uint64_t>(config.bf_expansion);
   return asked;
 }
+
+request default_request() { return bloom_request(config.bf_error_rate, static_cast<std::uint64_t>(config.bf_capacity)); }
 
 int make(const call& c, opened& at, const request& asked) {
   const status made = create(c, at, asked);
@@ -71,27 +70,24 @@ int reply_all(const call& c, const added& all) {
 }
 
 int add(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read | open_write);
   if (at.foreign()) return c.error(wrong_type);
-  if (at.missing() && make(c, at, bloom_request(default_rate, default_capacity)) != ok) return ok;
+  if (at.missing() && make(c, at, default_request()) != ok) return ok;
   const added all = add_items(c, at, 2, 3, true, "bloom.add");
   if (!all.refused.empty()) return c.error(refusal(all));
   return c.truth(all.items[0] == outcome::added);
 }
 
 int madd(const call& c) {
-  if (c.count < 3) return api.WrongArity(c.context);
   opened at(c, open_read | open_write);
   if (at.foreign()) return c.error(wrong_type);
-  if (at.missing() && make(c, at, bloom_request(default_rate, default_capacity)) != ok) return ok;
+  if (at.missing() && make(c, at, default_request()) != ok) return ok;
   return reply_all(c, add_items(c, at, 2, c.count, true, "bloom.add"));
 }
 
 // Arguments are told by their first letter, and EXPANSION from ERROR by the second.
 int insert(const call& c) {
-  if (c.count < 4) return api.WrongArity(c.context);
-  request asked = bloom_request(default_rate, default_capacity);
+  request asked = default_request();
   bool creates = true;
   int first = 0;
   for (int i = 2; i < c.count && first == 0; ++i) {
@@ -133,13 +129,11 @@ int insert(const call& c) {
 
 // RedisBloom answers 0 for a key of another type, too.
 int exists(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read);
-  return c.truth(at.what() == opened::state::ours && at->may_contain(at->digest_of(c[2])));
+  return c.truth(at.what() == opened::state::ours && ask(c, *at));
 }
 
 int mexists(const call& c) {
-  if (c.count < 3) return api.WrongArity(c.context);
   opened at(c, open_read);
   c.array(static_cast<std::size_t>(c.count - 2));
   if (at.what() == opened::state::ours) return ask(c, *at, 2, [&](bool found) { c.truth(found); }), ok;
@@ -148,7 +142,6 @@ int mexists(const call& c) {
 }
 
 int card(const call& c) {
-  if (c.count != 2) return api.WrongArity(c.context);
   opened at(c, open_read);
   if (at.foreign()) return c.error(wrong_type);
   return c.number(at.missing() ? 0 : at->items());
@@ -196,19 +189,35 @@ int info(const call& c) {
   return c.error("Invalid information value");
 }
 
+// What RedisBloom's tests look at, of the one filter that there is.
+int debug(const call& c) {
+  opened at(c, open_read);
+  if (!usable(c, at)) return ok;
+  const auto bits = at->filter().bits().fast;
+  c.array(2);
+  c.text("size:" + std::to_string(at->items()));
+  return c.text("bytes:" + std::to_string(at->bytes()) + " bits:" + std::to_string(bits) +
+                " hashes:1 hashwidth:64 capacity:" + std::to_string(at->capacity()) + " size:" + std::to_string(at->items()) +
+                " ratio:" + std::to_string(at->asked().rate));
+}
+
 }  // namespace
 
 bool register_bloom(server_context* context) {
-  return add_command(context, "bf.reserve", guarded<reserve>, "write deny-oom") &&
-         add_command(context, "bf.add", guarded<add>, "write deny-oom fast") &&
-         add_command(context, "bf.madd", guarded<madd>, "write deny-oom") &&
-         add_command(context, "bf.insert", guarded<insert>, "write deny-oom") &&
-         add_command(context, "bf.exists", guarded<exists>, "readonly fast") &&
-         add_command(context, "bf.mexists", guarded<mexists>, "readonly fast") &&
-         add_command(context, "bf.card", guarded<card>, "readonly fast") &&
-         add_command(context, "bf.info", guarded<info>, "readonly fast") &&
-         add_command(context, "bf.scandump", guarded<scan_dump>, "readonly") &&
-         add_command(context, "bf.loadchunk", guarded<load_chunk>, "write deny-oom");
+  static constexpr command commands[] = {
+      {"bf.reserve", guarded<reserve>, "write deny-oom", -4, "O(N) of the capacity", "Makes a Bloom filter"},
+      {"bf.add", guarded<add>, "write deny-oom fast", 3, "O(1)", "Adds an item, and makes the filter"},
+      {"bf.madd", guarded<madd>, "write deny-oom", -3, "O(N) of the items", "Adds items, and makes the filter"},
+      {"bf.insert", guarded<insert>, "write deny-oom", -4, "O(N) of the items", "Adds items to a filter made as said"},
+      {"bf.exists", guarded<exists>, "readonly fast", 3, "O(1)", "May the item be in the filter?"},
+      {"bf.mexists", guarded<mexists>, "readonly fast", -3, "O(N) of the items", "May the items be in the filter?"},
+      {"bf.card", guarded<card>, "readonly fast", 2, "O(1)", "How many items are in"},
+      {"bf.info", guarded<info>, "readonly fast", -2, "O(1)", "Describes a filter"},
+      {"bf.debug", guarded<debug>, "readonly fast", 2, "O(1)", "Describes the inside of a filter"},
+      {"bf.scandump", guarded<scan_dump>, "readonly", 3, "O(N)", "Answers a part of a saved filter"},
+      {"bf.loadchunk", guarded<load_chunk>, "write deny-oom", 4, "O(N)", "Takes a part of a saved filter"},
+  };
+  return add_commands(context, commands);
 }
 
 }  // namespace tamis::redis

@@ -7,7 +7,6 @@ namespace {
 
 using outcome = value::add_result;
 
-constexpr std::uint64_t default_capacity = 1024;
 constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30;
 
 request cuckoo_request(std::uint64_t capacity) {
@@ -66,10 +65,9 @@ int reserve(const call& c) {
 
 template <bool OnlyAbsent>
 int add(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read | open_write);
   if (at.foreign()) return c.error(wrong_type);
-  if (at.missing() && make(c, at, cuckoo_request(default_capacity)) != ok) return ok;
+  if (at.missing() && make(c, at, cuckoo_request(static_cast<std::uint64_t>(config.cf_capacity))) != ok) return ok;
   const added all = add_items(c, at, 2, 3, OnlyAbsent, "tamis.add");
   if (!all.refused.empty()) return c.error(all.refused == "full" ? "Filter is full" : "ERR no memory: " + all.refused);
   return c.truth(all.items[0] == outcome::added);
@@ -78,8 +76,7 @@ int add(const call& c) {
 // A refused item is -1, and the others follow; INSERTNX answers integers in RESP3, too.
 template <bool OnlyAbsent>
 int insert(const call& c) {
-  if (c.count < 4) return api.WrongArity(c.context);
-  request asked = cuckoo_request(default_capacity);
+  request asked = cuckoo_request(static_cast<std::uint64_t>(config.cf_capacity));
   bool creates = true;
   int first = 0;
   for (int i = 2; i < c.count && first == 0; ++i) {
@@ -121,13 +118,11 @@ int insert(const call& c) {
 }
 
 int exists(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read);
-  return c.truth(at.what() == opened::state::ours && at->may_contain(at->digest_of(c[2])));
+  return c.truth(at.what() == opened::state::ours && ask(c, *at));
 }
 
 int mexists(const call& c) {
-  if (c.count < 3) return api.WrongArity(c.context);
   opened at(c, open_read);
   c.array(static_cast<std::size_t>(c.count - 2));
   if (at.what() == opened::state::ours) return ask(c, *at, 2, [&](bool found) { c.truth(found); }), ok;
@@ -136,13 +131,11 @@ int mexists(const call& c) {
 }
 
 int count(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read);
   return c.number(at.what() == opened::state::ours ? at->count(at->digest_of(c[2])) : 0);
 }
 
 int del(const call& c) {
-  if (c.count != 3) return api.WrongArity(c.context);
   opened at(c, open_read | open_write);
   if (at.foreign()) return c.error(wrong_type);
   if (at.missing()) return c.error("Not found");
@@ -157,7 +150,6 @@ int del(const call& c) {
 
 // Nothing to do: evergreen has one table, which deletes leave compact.
 int compact(const call& c) {
-  if (c.count != 2) return api.WrongArity(c.context);
   opened at(c, open_read);
   if (at.foreign()) return c.error(wrong_type);
   if (at.missing()) return c.error("Not found");
@@ -165,7 +157,6 @@ int compact(const call& c) {
 }
 
 int info(const call& c) {
-  if (c.count != 2) return api.WrongArity(c.context);
   opened at(c, open_read);
   if (at.foreign()) return c.error(wrong_type);
   if (at.missing()) return c.error("ERR not found");
@@ -187,22 +178,37 @@ int info(const call& c) {
   return ok;
 }
 
+int debug(const call& c) {
+  opened at(c, open_read);
+  if (!usable(c, at)) return ok;
+  const request& asked = at->asked();
+  return c.text("bktsize:" + std::to_string(asked.bucket_size) +
+                " buckets:" + std::to_string(at->capacity() / std::max<std::uint64_t>(1, asked.bucket_size)) +
+                " items:" + std::to_string(at->items()) + " deletes:" + std::to_string(at->erased()) +
+                " filters:1 max_iterations:" + std::to_string(asked.max_iterations) +
+                " expansion:" + std::to_string(asked.expansion));
+}
+
 }  // namespace
 
 bool register_cuckoo(server_context* context) {
-  return add_command(context, "cf.reserve", guarded<reserve>, "write deny-oom") &&
-         add_command(context, "cf.add", guarded<add<false>>, "write deny-oom fast") &&
-         add_command(context, "cf.addnx", guarded<add<true>>, "write deny-oom fast") &&
-         add_command(context, "cf.insert", guarded<insert<false>>, "write deny-oom") &&
-         add_command(context, "cf.insertnx", guarded<insert<true>>, "write deny-oom") &&
-         add_command(context, "cf.exists", guarded<exists>, "readonly fast") &&
-         add_command(context, "cf.mexists", guarded<mexists>, "readonly fast") &&
-         add_command(context, "cf.count", guarded<count>, "readonly fast") &&
-         add_command(context, "cf.del", guarded<del>, "write fast") &&
-         add_command(context, "cf.compact", guarded<compact>, "write") &&
-         add_command(context, "cf.info", guarded<info>, "readonly fast") &&
-         add_command(context, "cf.scandump", guarded<scan_dump>, "readonly") &&
-         add_command(context, "cf.loadchunk", guarded<load_chunk>, "write deny-oom");
+  static constexpr command commands[] = {
+      {"cf.reserve", guarded<reserve>, "write deny-oom", -3, "O(N) of the capacity", "Makes a cuckoo filter"},
+      {"cf.add", guarded<add<false>>, "write deny-oom fast", 3, "O(1)", "Adds an item, and makes the filter"},
+      {"cf.addnx", guarded<add<true>>, "write deny-oom fast", 3, "O(1)", "Adds an item unless it may be in already"},
+      {"cf.insert", guarded<insert<false>>, "write deny-oom", -4, "O(N) of the items", "Adds items to a filter made as said"},
+      {"cf.insertnx", guarded<insert<true>>, "write deny-oom", -4, "O(N) of the items", "Adds items that are not in already"},
+      {"cf.exists", guarded<exists>, "readonly fast", 3, "O(1)", "May the item be in the filter?"},
+      {"cf.mexists", guarded<mexists>, "readonly fast", -3, "O(N) of the items", "May the items be in the filter?"},
+      {"cf.count", guarded<count>, "readonly fast", 3, "O(1)", "How often an item is in, at most"},
+      {"cf.del", guarded<del>, "write fast", 3, "O(1)", "Takes out an item that is in"},
+      {"cf.compact", guarded<compact>, "write", 2, "O(1)", "Does nothing: a filter is one table"},
+      {"cf.info", guarded<info>, "readonly fast", 2, "O(1)", "Describes a filter"},
+      {"cf.debug", guarded<debug>, "readonly fast", 2, "O(1)", "Describes the inside of a filter"},
+      {"cf.scandump", guarded<scan_dump>, "readonly", 3, "O(N)", "Answers a part of a saved filter"},
+      {"cf.loadchunk", guarded<load_chunk>, "write deny-oom", 4, "O(N)", "Takes a part of a saved filter"},
+  };
+  return add_commands(context, commands);
 }
 
 }  // namespace tamis::redis

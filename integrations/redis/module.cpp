@@ -105,6 +105,7 @@ void* rdb_load(server_io* io, int version) {
     from_rdb source(io, total);
     auto made = value::load(source, limit, now_ms());
     if (made) return std::move(*made).release();
+    ++seen_in_all.load_failures;
     api.LogIOError(io, "warning", "tamis: a value cannot be loaded: %s", made.message().c_str());
   } catch (const std::exception& thrown) {
     api.LogIOError(io, "warning", "tamis: a value cannot be loaded: %s", thrown.what());
@@ -173,13 +174,49 @@ int set_setting(const char*, long long to, void* at, server_string**) {
   return ok;
 }
 
+int get_choice(const char*, void* at) { return *static_cast<int*>(at); }
+int set_choice(const char*, int to, void* at, server_string**) {
+  *static_cast<int*>(at) = to;
+  return ok;
+}
+
+server_string* shown_rate = nullptr;
+server_string* get_rate(const char*, void*) { return shown_rate; }
+int set_rate(const char*, server_string* text, void* at, server_string** wrong) {
+  const auto rate = real_number(view(text));
+  if (!rate || !(*rate > 0 && *rate < 1)) {
+    constexpr std::string_view why = "an error rate is above 0 and below 1";
+    *wrong = api.CreateString(nullptr, why.data(), why.size());
+    return failed;
+  }
+  *static_cast<double*>(at) = *rate;
+  if (shown_rate != nullptr) api.FreeString(nullptr, shown_rate);
+  const std::string_view kept = view(text);
+  shown_rate = api.CreateString(nullptr, kept.data(), kept.size());
+  return ok;
+}
+
+bool register_choices(server_context* context) {
+  static const char* names[] = {"auto", "yes", "no"};
+  static constexpr int values[] = {compat_auto, compat_yes, compat_no};
+  return api.RegisterEnumConfig(context, "compat", compat_auto, config_is_immutable, names, values, 3, get_choice, set_choice,
+                                nullptr, &config.compat) == ok &&
+         api.RegisterStringConfig(context, "bf-error-rate", "0.01", 0, get_rate, set_rate, nullptr, &config.bf_error_rate) ==
+             ok;
+}
+
 bool register_settings(server_context* context) {
   const auto number = [&](const char* name, long long& at, long long least, long long most, unsigned flags) {
     return api.RegisterNumericConfig(context, name, at, flags, least, most, get_setting, set_setting, nullptr, &at) == ok;
   };
   return number("memory-limit", config.memory_limit, 0, 1LL << 46, config_is_memory) &&
          number("adapt-grace-ms", config.grace_ms, 0, 86'400'000, 0) &&
-         number("recent-adds", config.recent_adds, 0, 1 << 24, 0) && api.LoadConfigs(context) == ok;
+         number("recent-adds", config.recent_adds, 0, 1 << 24, 0) &&
+         number("load-timeout-ms", config.load_timeout_ms, 1, 86'400'000, 0) &&
+         number("bf-capacity", config.bf_capacity, 1, 1 << 30, 0) &&
+         number("bf-expansion", config.bf_expansion, 1, 32'768, 0) &&
+         number("cf-capacity", config.cf_capacity, 4, 1 << 30, 0) && register_choices(context) &&
+         api.LoadConfigs(context) == ok;
 }
 
 void* zeroed(std::size_t bytes) {
@@ -192,6 +229,30 @@ void* zeroed(std::size_t bytes) {
   return block;
 }
 
+void show(server_info* to, int) {
+  if (api.InfoAddSection(to, "") != ok) return;
+  const std::pair<const char*, std::uint64_t> fields[] = {{"values", all_values.count.load()},
+                                                          {"bytes", all_values.bytes.load()},
+                                                          {"keys", all_values.keys.load()},
+                                                          {"adds", seen_in_all.adds},
+                                                          {"checks", seen_in_all.checks},
+                                                          {"maybes", seen_in_all.maybes},
+                                                          {"mistakes_reported", seen_in_all.reports},
+                                                          {"mistakes_fixed", seen_in_all.fixed},
+                                                          {"mistakes_refused", seen_in_all.refused},
+                                                          {"load_failures", seen_in_all.load_failures},
+                                                          {"longest_add_us", seen_in_all.longest_add_us}};
+  for (const auto& [name, number] : fields) api.InfoAddFieldULongLong(to, name, number);
+}
+
+// Where RedisBloom is loaded, its commands stay its own.
+bool register_compatible(server_context* context, bool (*add)(server_context*), const char* family) {
+  if (config.compat == compat_no || add(context)) return true;
+  api.Log(context, "notice", "tamis: %s commands exist already and are left alone", family);
+  return config.compat == compat_auto;
+}
+
+void drop_old(server_context*, server_event, std::uint64_t, void*) { drop_abandoned_parts(); }
 void note_role(server_context*, server_event, std::uint64_t, void*) { master_since = now_ms(); }
 
 int start(server_context* context) {
@@ -218,9 +279,10 @@ int start(server_context* context) {
   type = api.CreateDataType(context, "tamisfltr", encoding_version, &methods);
   if (type == nullptr || !register_settings(context) || !register_tamis(context)) return failed;
   if (api.SubscribeToServerEvent(context, role_changed, note_role) != ok) return failed;
-  // Where RedisBloom is loaded, its commands stay its own.
-  if (!register_bloom(context)) api.Log(context, "notice", "tamis: BF commands exist already and are left alone");
-  if (!register_cuckoo(context)) api.Log(context, "notice", "tamis: CF commands exist already and are left alone");
+  if (api.SubscribeToServerEvent(context, cron_loop, drop_old) != ok) return failed;
+  if (api.RegisterInfoFunc(context, show) != ok) return failed;
+  if (!register_compatible(context, register_bloom, "BF") || !register_compatible(context, register_cuckoo, "CF"))
+    return failed;
   return ok;
 }
 

@@ -6,6 +6,7 @@
 namespace tamis::redis {
 
 settings config;
+activity seen_in_all;
 server_type* type = nullptr;
 std::int64_t master_since = recent_adds::always;
 
@@ -36,12 +37,6 @@ void opened::set(std::unique_ptr<value> made) {
 
 namespace {
 
-std::string hex(std::uint64_t word) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(word));
-  return text;
-}
-
 // The words of a TAMIS.RESERVE that makes the same value anywhere.
 std::vector<std::string> spelled_out(const request& asked) {
   char rate[32];
@@ -66,7 +61,8 @@ std::vector<std::string> spelled_out(const request& asked) {
                                  std::to_string(asked.memory)};
   if (!asked.scales) words.emplace_back("NONSCALING");
   words.emplace_back(asked.hash == hash_family::fast ? "SEED" : "SECRET");
-  words.push_back(asked.hash == hash_family::fast ? hex(asked.secret[0]) : hex(asked.secret[0]) + hex(asked.secret[1]));
+  words.push_back(asked.hash == hash_family::fast ? hex_of(asked.secret[0])
+                                                  : hex_of(asked.secret[0]) + hex_of(asked.secret[1]));
   for (const auto& [name, text] : asked.options) words.insert(words.end(), {"OPT", name, text});
   return words;
 }
@@ -87,10 +83,21 @@ status create(const call& c, opened& at, const request& asked) {
     if (asked.memory != 0) limit = limit == 0 ? asked.memory : std::min(limit, asked.memory);
   }
   TAMIS_TRY(std::unique_ptr<value> made, value::create(asked, limit));
+  if (beyond_maxmemory(c)) return failure{"the value does not fit into maxmemory", error_code::no_memory};
   at.set(std::move(made));
   replicate_creation(c, asked);
   changed(c, "tamis.reserve");
   return {};
+}
+
+bool usable(const call& c, const opened& at) {
+  if (at.foreign()) return c.error(wrong_type), false;
+  if (at.missing()) return c.error("ERR not found"), false;
+  return true;
+}
+
+bool beyond_maxmemory(const call& c) {
+  return !c.must_obey() && (c.flags() & server_may_evict) == 0 && api.GetUsedMemoryRatio() > 1;
 }
 
 void changed(const call& c, const char* event) {
@@ -112,17 +119,36 @@ std::optional<double> real_number(std::string_view text) {
   return number;
 }
 
+std::optional<std::uint64_t> hex_word(std::string_view text) {
+  std::uint64_t word = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), word, 16);
+  if (text.empty() || text.size() > 16 || read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return word;
+}
+
+std::string hex_of(std::uint64_t word) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(word));
+  return text;
+}
+
 bool equals(std::string_view text, std::string_view upper_case) {
   return std::equal(text.begin(), text.end(), upper_case.begin(), upper_case.end(),
                     [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
 }
 
-bool add_command(server_context* context, const char* name, command_function* run, const char* flags, int last_key) {
-  return api.CreateCommand(context, name, run, flags, 1, last_key, 1) == ok;
+bool add_commands(server_context* context, std::span<const command> commands) {
+  static constexpr command_info_version version;
+  return std::all_of(commands.begin(), commands.end(), [context](const command& one) {
+    if (api.CreateCommand(context, one.name, one.run, one.flags, 1, one.last_key, 1) != ok) return false;
+    const command_info shown{.version = &version, .summary = one.summary, .complexity = one.complexity, .arity = one.arity};
+    return api.SetCommandInfo(api.GetCommand(context, one.name), &shown) == ok;
+  });
 }
 
 added add_items(const call& c, opened& at, int first, int last, bool only_absent, const char* event) {
   const value::change how = c.change();
+  const std::uint64_t start = api.MonotonicMicroseconds();
   added all;
   std::vector<server_string*> stored;
   for (int i = first; i < last && all.refused.empty(); ++i) {
@@ -138,6 +164,8 @@ added add_items(const call& c, opened& at, int first, int last, bool only_absent
     all.items.push_back(one);
     if (one == value::add_result::added) stored.push_back(c.arguments[i]);
   }
+  seen_in_all.adds += stored.size();
+  seen_in_all.longest_add_us = std::max(seen_in_all.longest_add_us, api.MonotonicMicroseconds() - start);
   if (!stored.empty()) {
     api.Replicate(c.context, "TAMIS.MADD", "sv", c.key(), stored.data(), stored.size());
     changed(c, event);

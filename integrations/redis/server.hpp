@@ -21,8 +21,30 @@ struct settings {
   long long memory_limit = 128 << 20;  // bytes of a value; 0: none
   long long grace_ms = 10'000;         // a writer commits within this time after its ADD
   long long recent_adds = 4096;        // that a value with known mistakes remembers
+  long long load_timeout_ms = 60'000;  // parts of a value whose next one does not come are dropped
+  long long bf_capacity = 100;         // of what BF.ADD makes, and so on
+  long long bf_expansion = 2;
+  double bf_error_rate = 0.01;
+  long long cf_capacity = 1024;
+  int compat = 0;  // compat_auto, yes, no: are BF and CF commands registered?
 };
+inline constexpr int compat_auto = 0;
+inline constexpr int compat_yes = 1;
+inline constexpr int compat_no = 2;
 extern settings config;
+
+// Since the server started, for INFO.
+struct activity {
+  std::uint64_t adds = 0;
+  std::uint64_t checks = 0;
+  std::uint64_t maybes = 0;
+  std::uint64_t reports = 0;
+  std::uint64_t fixed = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t load_failures = 0;
+  std::uint64_t longest_add_us = 0;  // of a call that adds
+};
+extern activity seen_in_all;
 extern server_type* type;
 extern std::int64_t master_since;  // always, if this server has never changed its role
 
@@ -75,6 +97,12 @@ class opened {
   state state_ = state::missing;
 };
 
+// Replies with an error, and answers false, where there is no value of ours.
+bool usable(const call& c, const opened& at);
+
+// Does the server hold more than maxmemory, and cannot help itself? It looks before a command only.
+bool beyond_maxmemory(const call& c);
+
 // Makes the value of a request under the key, tells replicas every parameter, and says what went wrong otherwise.
 status create(const call& c, opened& at, const request& asked);
 // The key has changed: watchers, and the named event.
@@ -83,15 +111,30 @@ void changed(const call& c, const char* event);
 std::optional<std::uint64_t> whole_number(std::string_view text);
 std::optional<double> real_number(std::string_view text);
 bool equals(std::string_view text, std::string_view upper_case);
+std::optional<std::uint64_t> hex_word(std::string_view text);
+std::string hex_of(std::uint64_t word);  // 16 digits
 
 // Parts of a saved value, under RedisBloom's names.
 int scan_dump(const call& c);
 int load_chunk(const call& c);
+void drop_abandoned_parts();
 
+struct command {
+  const char* name;
+  command_function* run;
+  const char* flags;
+  int arity;
+  const char* complexity;
+  const char* summary;
+  int last_key = 1;
+};
+bool add_commands(server_context* context, std::span<const command> commands);
+
+bool register_parts(server_context* context);
+bool register_adapting(server_context* context);
 bool register_tamis(server_context* context);
 bool register_bloom(server_context* context);
 bool register_cuckoo(server_context* context);
-bool add_command(server_context* context, const char* name, command_function* run, const char* flags, int last_key = 1);
 
 // Every command runs inside: no exception may reach the server.
 template <int (*Run)(const call&)>
@@ -106,6 +149,16 @@ int guarded(server_context* context, server_string** arguments, int count) {
   }
 }
 
+// Asks for one item.
+inline bool ask(const call& c, const value& v) {
+  const bool found = v.may_contain(v.digest_of(c[2]));
+  ++v.seen_here.checks;
+  ++seen_in_all.checks;
+  v.seen_here.maybes += found ? 1 : 0;
+  seen_in_all.maybes += found ? 1 : 0;
+  return found;
+}
+
 // Asks for all items at once, in groups, and hands the answers on in order.
 template <class Answer>
 void ask(const call& c, const value& v, int first, Answer answer) {
@@ -118,9 +171,11 @@ void ask(const call& c, const value& v, int first, Answer answer) {
     v.may_contain_many(std::span(digests).first(size), std::span(found).first(size));
     for (std::size_t i = 0; i < size; ++i) {
       v.seen_here.maybes += found[i] ? 1 : 0;
+      seen_in_all.maybes += found[i] ? 1 : 0;
       answer(found[i]);
     }
     v.seen_here.checks += size;
+    seen_in_all.checks += size;
     first += static_cast<int>(size);
   }
 }

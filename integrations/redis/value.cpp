@@ -8,6 +8,8 @@
 
 namespace tamis::redis {
 
+totals all_values;
+
 using detail::frame_header;
 using detail::reader;
 using detail::writer;
@@ -50,6 +52,15 @@ filter_params params_of(const request& asked) {
   return params;
 }
 
+// A remote that holds nothing. Who asks it learns that its entries belong to no key, and leaves them as they are.
+struct recorder {
+  mutable std::vector<digest_range> ranges;
+  template <class Visit>
+  void for_each_in(digest_range range, Visit&&) const {
+    if (std::find(ranges.begin(), ranges.end(), range) == ranges.end()) ranges.push_back(range);
+  }
+};
+
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
   return std::any_of(starts.begin(), starts.end(), [text](std::string_view start) { return text.starts_with(start); });
 }
@@ -78,6 +89,7 @@ status request::validate() const {
   return {};
 }
 
+bool adapts_with_digests(std::string_view filter) { return filter == "taf" || filter == "utaf" || filter == "exaf"; }
 bool adapts_alone(std::string_view filter) { return starts_with_any(filter, {"acf-", "abf"}); }
 
 status check_offered(const request& asked) {
@@ -88,6 +100,11 @@ status check_offered(const request& asked) {
   for (const auto& [name, text] : asked.options) {
     if (name == "mirror" && text != "memory") return failure{"option mirror=" + text + ": a mirror has to be in memory here"};
     if (name == "mistakes") return failure{"option mistakes: say MISTAKES n"};
+  }
+  if (asked.mode == add_mode::set && asked.filter.starts_with("acf-")) {
+    return failure{asked.filter +
+                   " changes fingerprints when it makes room, so that an add which stores nothing may be lost: "
+                   "MODE MULTI"};
   }
   if (asked.mistakes != 0 && asked.mode == add_mode::set && adapts_alone(entry->info->id)) {
     return failure{std::string(entry->info->id) +
@@ -101,7 +118,22 @@ value::value(request asked, any_filter filter, std::int64_t since)
       hash_(filter.hash()),
       filter_(std::move(filter)),
       adapts_((*registry::builtin().find(asked_.filter))->can.adapt),
-      recent_(since) {}
+      recent_(since) {
+  all_values.count.fetch_add(1, std::memory_order_relaxed);
+}
+
+value::~value() {
+  all_values.count.fetch_sub(1, std::memory_order_relaxed);
+  all_values.bytes.fetch_sub(shown_.bytes, std::memory_order_relaxed);
+  all_values.keys.fetch_sub(shown_.keys, std::memory_order_relaxed);
+}
+
+// Unsigned differences: what becomes less is added as its complement.
+void value::publish() noexcept {
+  all_values.bytes.fetch_add(memory_.bytes - shown_.bytes, std::memory_order_relaxed);
+  all_values.keys.fetch_add(items() - shown_.keys, std::memory_order_relaxed);
+  shown_ = {memory_.bytes, items()};
+}
 
 result<std::unique_ptr<value>> value::create(const request& asked, std::uint64_t limit) {
   account memory{0, limit};
@@ -113,6 +145,7 @@ result<std::unique_ptr<value>> value::create(const request& asked, std::uint64_t
   };
   TAMIS_TRY(std::unique_ptr<value> made, make());
   made->memory_.bytes = memory.bytes;
+  made->publish();
   return made;
 }
 
@@ -157,6 +190,7 @@ result<std::unique_ptr<value>> value::load(byte_source& source, std::uint64_t li
     }));
   }
   made->memory_.bytes = memory.bytes;
+  made->publish();
   return made;
 }
 
@@ -169,6 +203,9 @@ std::unique_ptr<value> value::clone() const {
   }
   made->memory_.bytes = memory.bytes;
   made->seen_here = {};
+  made->shown_ = {};
+  all_values.count.fetch_add(1, std::memory_order_relaxed);
+  made->publish();
   return made;
 }
 
@@ -190,7 +227,7 @@ value::add_result value::add(digest d, const change& how) {
   }
   if (!asked_.scales && !how.must && filter_.keys() >= asked_.capacity) return add_result::full;
   memory_.limit = limit_under(how);
-  const accounting scope(memory_);
+  const charge scope(*this);
   if (filter_.insert(d) != insert_result::inserted) return add_result::full;
   note_add(d, how);
   ++counters_.added;
@@ -201,7 +238,7 @@ value::add_result value::add(digest d, const change& how) {
 // Without memory for it, the ring knows nothing of what was before: reports wait.
 void value::note_add(digest d, const change& how) {
   if (!has_list()) return;
-  const accounting scope(memory_);
+  const charge scope(*this);
   try {
     recent_.note(d, how.now, how.remembered_adds);
   } catch (const std::bad_alloc&) {
@@ -211,7 +248,7 @@ void value::note_add(digest d, const change& how) {
 
 bool value::erase(digest d, const change& how) {
   memory_.limit = limit_under(how);
-  const accounting scope(memory_);
+  const charge scope(*this);
   if (filter_.erase(d) != erase_result::erased) return false;
   if (counters_.erased < counters_.added) ++counters_.erased;
   ++counters_.changes;
@@ -227,10 +264,14 @@ report_result value::report(digest d, std::int64_t checked, std::int64_t grace, 
     if (!filter_.may_contain(d)) return report_result::negative;
     if (has_list() && (!knows_adds_since(checked - grace, how) || recent_.contains(d))) return report_result::recent;
   }
-  if (!has_list() && !(asked_.mode == add_mode::multi && adapts_alone(asked_.filter))) return report_result::unfixable;
+  if (!has_list() && !can_adapt_in_table()) return report_result::unfixable;
   memory_.limit = limit_under(how);
-  const accounting scope(memory_);
-  switch (filter_.adapt(d)) {
+  const charge scope(*this);
+  return note_adapt(filter_.adapt(d));
+}
+
+report_result value::note_adapt(adapt_result done) {
+  switch (done) {
     case adapt_result::fixed: break;
     case adapt_result::unsupported:
     case adapt_result::unfixable: return report_result::unfixable;
@@ -244,17 +285,15 @@ report_result value::report(digest d, std::int64_t checked, std::int64_t grace, 
 
 report_result value::adapt(digest d, const remote_ref& stored, const change& how) {
   memory_.limit = limit_under(how);
-  const accounting scope(memory_);
-  switch (filter_.adapt(d, stored)) {
-    case adapt_result::fixed: break;
-    case adapt_result::unsupported:
-    case adapt_result::unfixable: return report_result::unfixable;
-    case adapt_result::is_member: return report_result::member;
-    case adapt_result::not_positive: return report_result::negative;
-  }
-  ++counters_.fixed;
-  ++counters_.changes;
-  return report_result::fixed;
+  const charge scope(*this);
+  return note_adapt(filter_.adapt(d, stored));
+}
+
+std::vector<digest_range> value::ranges_to_adapt(digest d) {
+  recorder asked_for;
+  const charge scope(*this);
+  (void)filter_.adapt(d, remote_ref(asked_for));
+  return asked_for.ranges;
 }
 
 status value::merge(const value& other, const change& how) {
@@ -262,7 +301,7 @@ status value::merge(const value& other, const change& how) {
   const account before = memory_;
   memory_.limit = limit_under(how);
   {
-    const accounting scope(memory_);
+    const charge scope(*this);
     if (status merged = filter_.merge(other.filter_); !merged) {
       memory_ = before;  // nothing changed, but the message is not the value's
       return merged;

@@ -8,10 +8,12 @@
 //   multi  an add always stores; delete and adapt are allowed; the same key added again takes room again
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "memory.hpp"
 #include "recent_adds.hpp"
@@ -49,8 +51,19 @@ struct request {
 // Is the filter offered? Not where its behaviour depends on state that is not saved, since replicas would go apart, nor with
 // state outside the server.
 status check_offered(const request& asked);
+// Does the filter adapt with the stored digests near a mistake, and leave its table alone where there are too few of them?
+// evergreen does not: its table changes even if no digest is stored.
+bool adapts_with_digests(std::string_view filter);
 // Does the filter adapt from a mirror or shadows of its own?
 bool adapts_alone(std::string_view filter);
+
+// Of all values of this server. Values are freed in another thread, too.
+struct totals {
+  std::atomic<std::uint64_t> count = 0;
+  std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> keys = 0;
+};
+extern totals all_values;
 
 enum class report_result { fixed, negative, member, recent, unfixable };
 
@@ -60,6 +73,8 @@ class value {
   static result<std::unique_ptr<value>> create(const request& asked, std::uint64_t limit);
   // `now`: the time of loading; adds before it are not known one by one.
   static result<std::unique_ptr<value>> load(byte_source& source, std::uint64_t limit, std::int64_t now);
+  value& operator=(const value&) = delete;
+  ~value();
   status save(byte_sink& sink) const;
   std::unique_ptr<value> clone() const;
 
@@ -84,12 +99,15 @@ class value {
   bool erase(digest d, const change& how);  // Requires: can_erase()
   // `checked`: when the filter was asked, by the clock of change::now.
   report_result report(digest d, std::int64_t checked, std::int64_t grace, const change& how);
-  report_result adapt(digest d, const remote_ref& stored, const change& how);  // Requires: can_adapt_in_table()
+  // With the digests that are stored in ranges_to_adapt(d), which somebody else keeps.  Requires: can_adapt_in_table()
+  report_result adapt(digest d, const remote_ref& stored, const change& how);
+  // What adapt(d) would have to know. Changes nothing.  Requires: can_adapt_in_table(), adapts_with_digests(asked().filter)
+  std::vector<digest_range> ranges_to_adapt(digest d);
   status merge(const value& other, const change& how);
 
   bool has_list() const { return asked_.mistakes != 0; }
   bool can_erase() const { return asked_.mode == add_mode::multi && filter_.can().erase; }
-  bool can_adapt_in_table() const { return asked_.mode == add_mode::multi && filter_.info().id == asked_.filter && adapts_; }
+  bool can_adapt_in_table() const { return asked_.mode == add_mode::multi && !has_list() && adapts_; }
 
   std::uint64_t bytes() const { return memory_.bytes; }
   std::uint64_t added() const { return counters_.added; }
@@ -125,6 +143,21 @@ class value {
     }
   };
 
+  // Memory that is taken while it lives is this value's.
+  class charge {
+   public:
+    explicit charge(value& of) : of_(of), scope_(of.memory_) {}
+    charge(const charge&) = delete;
+    charge& operator=(const charge&) = delete;
+    ~charge() { of_.publish(); }
+
+   private:
+    value& of_;
+    accounting scope_;
+  };
+
+  void publish() noexcept;
+  report_result note_adapt(adapt_result done);
   void note_add(digest d, const change& how);
   bool knows_adds_since(std::int64_t time, const change& how) const;
   std::uint64_t limit_under(const change& how) const;
@@ -136,6 +169,10 @@ class value {
   counted counters_;
   recent_adds recent_;
   account memory_;
+  struct {
+    std::uint64_t bytes = 0;
+    std::uint64_t keys = 0;
+  } shown_;  // what of this value is in `all_values`
 };
 
 }  // namespace tamis::redis

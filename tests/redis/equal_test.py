@@ -24,7 +24,7 @@ class Model:
         self.members = {}
         self.modes = {}
         for name in ERASING + OTHERS:
-            for mode in ("SET", "MULTI"):
+            for mode in ("MULTI",) if name.startswith("acf") else ("SET", "MULTI"):
                 listed = 0 if name.startswith(("acf", "abf")) else 50
                 keyed = ["KEYED"] if self.random.random() < 0.3 else []
                 client("TAMIS.RESERVE", f"{name}:{mode}", name, 0.1, 150, "MODE", mode, "MISTAKES", listed, *keyed)

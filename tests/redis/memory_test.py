@@ -74,8 +74,15 @@ class Memory(unittest.TestCase):
     def test_maxmemory_sees_filters(self):
         with server.Server("--maxmemory", "20mb") as s:
             c = s.client()
-            c("TAMIS.RESERVE", "a", "bloom", 0.001, 20_000_000)
-            self.assertIn("OOM", c.error("SET", "x", "y"))
+            self.assertIn("does not fit into maxmemory", c.error("TAMIS.RESERVE", "a", "bloom", 0.001, 20_000_000))
+            self.assertEqual(c.error("BF.RESERVE", "a", 0.001, 20_000_000), "ERR Insufficient memory to create filter")
+            self.assertEqual((c("EXISTS", "a"), c("SET", "x", "y")), (0, "OK"))
+            c("TAMIS.RESERVE", "a", "bloom", 0.001, 8_000_000)  # 14 of 20 MB
+            self.assertEqual(c("TAMIS.ADD", "a", "x"), 1)
+            self.assertIn("does not fit", c.error("TAMIS.RESERVE", "b", "bloom", 0.001, 3_000_000))
+            c("CONFIG", "SET", "maxmemory", "15mb")
+            self.assertIn("OOM", c.error("TAMIS.ADD", "a", "y"))
+            self.assertEqual(c("TAMIS.EXISTS", "a", "x"), 1)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What every command answers, in RESP2 and RESP3, as a table; and what redis-py's wrappers make of it."""
 
+import time
 import unittest
 
 import server
@@ -54,12 +55,29 @@ TABLE = [
     ("TAMIS.RESERVE bad bloom 0.01 10 MODE what", "!ERR bad mode 'what'"), ("TAMIS.RESERVE bad bloom 2 10", "!ERR bad error rate"),
     ("TAMIS.RESERVE bad bloom 0.01 0", "!ERR bad capacity"), ("TAMIS.RESERVE bad bloom 0.01 10 HUH", "!ERR bad argument 'HUH'"),
     ("TAMIS.RESERVE bad abf 0.01 10 MISTAKES 5", "!ERR abf adapts in its table, which mode SET does not allow: MISTAKES 0 or MODE MULTI"),
-    ("TAMIS.RESERVE bad acf-cyclic 0.01 10 OPT mirror file", "!ERR option mirror=file: a mirror has to be in memory here"),
+    ("TAMIS.RESERVE bad acf-cyclic 0.01 10 MODE MULTI OPT mirror file", "!ERR option mirror=file: a mirror has to be in memory here"),
+    ("TAMIS.RESERVE bad acf-swapping 0.01 10", "!ERR acf-swapping changes fingerprints when it makes room, so that an add which "
+     "stores nothing may be lost: MODE MULTI"),
     ("TAMIS.CHECK t absent", [0]), ("TAMIS.MISTAKE t absent x", [b"negative", b"unfixable"]),
     ("TAMIS.RESERVE u bloom 0.01 1000", "OK"), ("TAMIS.ADD u other", T), ("TAMIS.MERGE u t", "OK"), ("TAMIS.MEXISTS u x y other", [T, T, T]),
     ("TAMIS.MERGE u tm", "!ERR the two values have different modes"), ("TAMIS.MERGE u none", "!ERR not found"),
-    ("TAMIS.DUMP t 9", "!ERR no such part"),
+    ("TAMIS.DUMP t 9", "!ERR no such part"), ("TAMIS.DUMP t 18446744073709551615", "!ERR no such part"),
+    ("TAMIS.RANGE t x", "!ERR this value does not adapt with digests: a taf, utaf or exaf in MODE MULTI without MISTAKES does"),
+    ("TAMIS.RANGE none x", "!ERR not found"), ("TAMIS.RESERVE ta taf 0.01 100 MODE MULTI", "OK"),
+    ("TAMIS.ADAPT ta x VERSION 9 DIGESTS", "!ERR the value has changed: ask TAMIS.RANGE again"),
+    ("TAMIS.ADAPT ta x VERSION 0 DIGESTS 12", "!ERR bad digest '12'"), ("TAMIS.ADAPT ta x VERSION 0 DIGESTS", b"negative"),
+    ("TAMIS.ADAPT ta x WHAT 0 DIGESTS", "!ERR syntax: TAMIS.ADAPT key item VERSION v DIGESTS digest..."),
+    ("CF.DEBUG full", b"bktsize:2 buckets:28 items:4 deletes:0 filters:1 max_iterations:20 expansion:0"), ("BF.DEBUG none", "!ERR not found"),
 ]
+
+
+def used(c):
+    return int(server.field(c("INFO", "memory").decode(), "used_memory"))
+
+
+def told_overhead(c, key):
+    """What MEMORY USAGE counts for the key itself."""
+    return c("MEMORY", "USAGE", key) - dict(zip(*[iter(c("TAMIS.INFO", key))] * 2))[b"bytes"]
 
 
 def in_resp2(reply):
@@ -124,6 +142,100 @@ class Replies(unittest.TestCase):
                 self.assertGreaterEqual(parts, 1)
                 self.assertEqual(c("DEBUG", "DIGEST-VALUE", key), c("DEBUG", "DIGEST-VALUE", key + "2"))
             self.assertGreater(parts, 1)
+
+    def test_abandoned_parts_are_dropped(self):
+        with server.Server("--tamis.load-timeout-ms", "2000") as s:
+            c = s.client()
+            c("CF.RESERVE", "big", 20_000_000)
+            parts, first = c("TAMIS.DUMP", "big", 0)
+            self.assertGreater(parts, 1)
+            before = used(c)
+            for i in range(8):
+                self.assertEqual(c("TAMIS.LOAD", f"copy{i}", first), parts - 1)
+            self.assertGreater(used(c) - before, 8 * (15 << 20))
+            self.assertIn("too many", c.error("TAMIS.LOAD", "copy8", first))
+            for _ in range(50):
+                time.sleep(0.1)
+                if used(c) - before < 20 << 20:  # the buffers of this client
+                    break
+            else:
+                self.fail("the parts stay")
+            self.assertIn("in order", c.error("TAMIS.LOAD", "copy0", c("TAMIS.DUMP", "big", 1)[1]))
+            for i in range(parts):
+                self.assertEqual(c("TAMIS.LOAD", "copy0", c("TAMIS.DUMP", "big", i)[1]), parts - 1 - i)
+            self.assertEqual(c("DEBUG", "DIGEST-VALUE", "big"), c("DEBUG", "DIGEST-VALUE", "copy0"))
+
+    def test_adapting_with_an_index_of_digests(self):
+        for name in ("taf", "utaf", "exaf"):
+            with self.subTest(filter=name), server.Server() as s, server.Server() as replica:
+                c, r = s.client(), replica.client()
+                r("REPLICAOF", "127.0.0.1", s.port)
+                c("TAMIS.RESERVE", "f", name, 0.1, 1000, "MODE", "MULTI")
+                index = sorted(c("TAMIS.RANGE", "f", i)[1] for i in range(900))  # hexadecimal order is the order of digests
+                c("TAMIS.MADD", "f", *range(900))
+                wrong = [f"a{i}" for i in range(2000) if c("TAMIS.EXISTS", "f", f"a{i}")]
+                self.assertGreater(len(wrong), 50)
+                results = []
+                for item in wrong:
+                    before = c("DEBUG", "DIGEST-VALUE", "f")
+                    version, _, *bounds = c("TAMIS.RANGE", "f", item)
+                    self.assertEqual(c("DEBUG", "DIGEST-VALUE", "f"), before)  # a question changes nothing
+                    near = sorted({d for a, b in zip(bounds[::2], bounds[1::2]) for d in index if a <= d <= b})
+                    results.append(c("TAMIS.ADAPT", "f", item, "VERSION", version, "DIGESTS", *near))
+                self.assertGreater(results.count(b"fixed"), 0.8 * len(wrong), results)
+                self.assertTrue(all(c("TAMIS.MEXISTS", "f", *range(900))))
+                self.assertLess(sum(c("TAMIS.MEXISTS", "f", *wrong)), 0.6 * len(wrong))  # later fixes may undo earlier ones
+                server.wait_in_sync(c, r)
+                self.assertEqual(c("DEBUG", "DIGEST-VALUE", "f"), r("DEBUG", "DIGEST-VALUE", "f"))
+
+    def test_info_section(self):
+        with server.Server("--tamis.adapt-grace-ms", "0") as s:
+            c = s.client()
+            c("TAMIS.RESERVE", "f", "bloom", 0.5, 100, "MISTAKES", 100)
+            c("TAMIS.MADD", "f", *range(100))
+            c("COPY", "f", "g")
+            maybes = sum(c("TAMIS.MEXISTS", "f", *(f"a{i}" for i in range(100))))
+            time.sleep(0.01)
+            fixed = c("TAMIS.MISTAKE", "f", *(f"a{i}" for i in range(100))).count(b"fixed")
+            self.assertGreater(fixed, 5)
+            told = {n: int(server.field(c("INFO", "tamis").decode(), "tamis_" + n)) for n in (
+                "values", "bytes", "keys", "adds", "checks", "maybes", "mistakes_reported", "mistakes_fixed", "load_failures", "longest_add_us")}
+            keys = c("TAMIS.CARD", "f")
+            self.assertEqual(told | {"longest_add_us": 0}, {
+                "values": 2, "bytes": c("MEMORY", "USAGE", "f") + c("MEMORY", "USAGE", "g") - told_overhead(c, "f") - told_overhead(c, "g"),
+                "keys": 2 * keys, "adds": keys, "checks": 100, "maybes": maybes, "mistakes_reported": 100, "mistakes_fixed": fixed,
+                "load_failures": 0, "longest_add_us": 0})
+            c("FLUSHALL")
+            self.assertEqual([server.field(c("INFO", "tamis").decode(), "tamis_" + n) for n in ("values", "bytes", "keys")], ["0"] * 3)
+
+    def test_settings(self):
+        with server.Server("--tamis.bf-error-rate", "0.001", "--tamis.bf-capacity", "5000", "--tamis.cf-capacity", "3000") as s:
+            c = s.client()
+            c("BF.ADD", "b", "x")
+            c("CF.ADD", "c", "x")
+            self.assertEqual(float(dict(zip(*[iter(c("TAMIS.INFO", "b"))] * 2))[b"rate asked"]), 0.001)
+            self.assertGreaterEqual(c("BF.INFO", "b", "CAPACITY")[0], 5000)
+            self.assertEqual(c("CONFIG", "GET", "tamis.bf-error-rate"), [b"tamis.bf-error-rate", b"0.001"])
+            self.assertIn("above 0 and below 1", c.error("CONFIG", "SET", "tamis.bf-error-rate", "2"))
+            self.assertEqual(c("CONFIG", "GET", "tamis.bf-error-rate")[1], b"0.001")
+        with server.Server("--tamis.compat", "no") as s:
+            c = s.client()
+            self.assertIn("unknown command", c.error("BF.ADD", "b", "x"))
+            self.assertEqual(c("TAMIS.RESERVE", "b", "bloom", 0.01, 10), "OK")
+
+    def test_commands_are_described(self):
+        with server.Server() as s:
+            c = s.client(3)
+            names = [n for n in c("COMMAND", "LIST") if n.split(b".")[0] in (b"tamis", b"bf", b"cf")]
+            self.assertEqual(len(names), 41)
+            for name, told in c("COMMAND", "DOCS", *names).items():
+                self.assertTrue(told[b"summary"] and told[b"complexity"], name)
+            self.assertIn("wrong number of arguments", c.error("CF.INFO", "a", "b"))
+            c("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+bf.exists")
+            c("BF.ADD", "b", "x")
+            c("AUTH", "reader", "any")
+            self.assertEqual(c("BF.EXISTS", "b", "x"), True)
+            self.assertIn("NOPERM", c.error("BF.ADD", "b", "y"))
 
     def test_redis_py_wrappers(self):
         import redis
