@@ -14,6 +14,7 @@
 #include "tamis/registry.hpp"
 #include "tests/support/bounds.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/checked_filter.hpp"
 #include "tests/support/keys.hpp"
 
 namespace tamis::test {
@@ -78,8 +79,6 @@ int times_as_many();
 
 // How many of these the filter says yes to.
 std::uint64_t count_positives(const any_filter& f, std::span<const digest> digests);
-// Inserts in order; the answer is what went in.
-std::vector<digest> insert_all(any_filter& f, std::span<const digest> digests);
 
 template <class Digests>
 ::testing::AssertionResult may_contain_all(const any_filter& f, const Digests& digests) {

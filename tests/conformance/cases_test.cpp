@@ -192,14 +192,6 @@ std::uint64_t count_positives(const any_filter& f, std::span<const digest> diges
   return static_cast<std::uint64_t>(std::count(out.begin(), out.end(), true));
 }
 
-std::vector<digest> insert_all(any_filter& f, std::span<const digest> digests) {
-  std::vector<digest> accepted;
-  for (const digest d : digests) {
-    if (f.insert(d) == insert_result::inserted) accepted.push_back(d);
-  }
-  return accepted;
-}
-
 TEST(cases, every_filter_of_every_level_is_tested) {
   for (const cpu_level level : available_cpu_levels()) {
     const registry known = registry::builtin(level).value();
