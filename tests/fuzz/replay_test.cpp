@@ -1,0 +1,52 @@
+// Every input that is known, through the functions that the fuzzers run: the seeds, and what once was a finding.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/fuzz/targets.hpp"
+
+namespace tamis::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> inputs_of(std::string_view target) {
+  const fs::path root(TAMIS_SOURCE_DIR);
+  std::vector<fs::path> files;
+  for (const fs::path& folder : {root / "tests/fuzz/corpus" / target, root / "tests/golden/v2"}) {
+    if (target != "load" && folder.filename() == "v2") continue;  // saved filters are seeds of `load`
+    for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(fuzz, known_inputs_break_nothing) {
+  for (const target& t : targets()) {
+    const std::vector<fs::path> files = inputs_of(t.name);
+    EXPECT_GE(files.size(), 5u) << "the seeds of " << t.name << " are missing";
+    for (const fs::path& file : files) {
+      SCOPED_TRACE(file);
+      std::ifstream stream(file, std::ios::binary);
+      const std::string text((std::istreambuf_iterator<char>(stream)), {});
+      EXPECT_NO_THROW(t.run(std::as_bytes(std::span(text))));
+    }
+  }
+}
+
+// A repaired file is one whose frame is right: what is refused then is refused for its payload.
+TEST(fuzz, golden_files_survive_the_repair) {
+  for (const fs::path& file : inputs_of("load")) {
+    if (file.extension() != ".tamis") continue;
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    EXPECT_FALSE(repaired_file(std::as_bytes(std::span(text))).empty()) << file;
+  }
+}
+
+}  // namespace
+}  // namespace tamis::fuzz
