@@ -79,10 +79,36 @@ class Consumer(unittest.TestCase):
     def test_pkg_config(self):
         folders = [str(path.parent) for path in self.prefix.rglob("tamis.pc")]
         environment = {**os.environ, "PKG_CONFIG_PATH": ":".join(folders)}
-        arguments = run("pkg-config", "--cflags", "--libs", "tamis", env=environment).split()
+        arguments = run("pkg-config", "--cflags", "--libs", "tamis++", env=environment).split()
         program = pathlib.Path(self.folder.name) / "by-pkg-config"
-        run("g++", *FLAGS, self.source, *arguments, "-o", program)
+        self.assertNotIn("-std", " ".join(arguments))  # the user's choice, as long as it is 20 or later
+        run("g++", "-std=c++20", *FLAGS, self.source, *arguments, "-o", program)
         run(program)
+
+    def c_example(self):
+        source = pathlib.Path(self.folder.name) / "example.c"
+        source.write_text(re.search(r"```c\n(.*?)```", (ROOT / "docs" / "c.md").read_text(), re.DOTALL).group(1))
+        return source
+
+    def test_pkg_config_in_c(self):
+        folders = [str(path.parent) for path in self.prefix.rglob("tamis.pc")]
+        environment = {**os.environ, "PKG_CONFIG_PATH": ":".join(folders)}
+        program = pathlib.Path(self.folder.name) / "c-by-pkg-config"
+        for package in ("tamis", "tamis-guard"):
+            arguments = run("pkg-config", "--cflags", "--libs", package, env=environment).split()
+            libraries = run("pkg-config", "--variable=libdir", package, env=environment).strip()
+            run("gcc", "-std=c99", self.c_example(), *arguments, "-o", program)
+            self.assertEqual(run(program, env={**os.environ, "LD_LIBRARY_PATH": libraries}), "1\n")
+
+    def test_find_package_in_a_project_without_cxx(self):
+        folder = pathlib.Path(self.folder.name) / "c-project"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES C)\nfind_package(tamis REQUIRED COMPONENTS guard_c)\n"
+            f"add_executable(consumer {self.c_example()})\ntarget_link_libraries(consumer PRIVATE tamis::c tamis::guard_c)\n")
+        run("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", folder / "build")
+        self.assertEqual(run(folder / "build" / "consumer"), "1\n")
 
     def test_licences_come_with_the_library(self):
         notices = list(self.prefix.rglob("THIRD_PARTY.md"))
