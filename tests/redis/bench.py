@@ -1,0 +1,85 @@
+"""Server CPU of the module beside the server's own commands, in one run. TAMIS_REDIS_MODULE=tamis.so python3 bench.py
+
+Not a test: machines differ. docs/redis.md has figures of one."""
+
+import time
+
+import server
+
+KEYS = 1_000_000
+ASKED = 400_000
+
+
+def cpu(c):
+    info = c("INFO", "cpu").decode()
+    return float(server.field(info, "used_cpu_user")) + float(server.field(info, "used_cpu_sys"))
+
+
+def cost(c, commands, pipeline=64):
+    """Server CPU per command in microseconds; what is sent was packed before."""
+    packs = [(b"".join(c.packed(w) for w in commands[i:i + pipeline]), len(commands[i:i + pipeline])) for i in range(0, len(commands), pipeline)]
+    before = cpu(c)
+    for data, count in packs:
+        c.socket.sendall(data)
+        for _ in range(count):
+            c.read()
+    return 1e6 * (cpu(c) - before) / len(commands)
+
+
+def fill(c, command, key, count, step=5000):
+    for first in range(0, count, step):
+        c(command, key, *range(first, first + step))
+
+
+def lookups(c):
+    for first in range(0, KEYS, 5000):
+        c("MSET", *(w for i in range(first, first + 5000) for w in (i, "1")))
+    c("BF.RESERVE", "f", 0.01, KEYS)
+    fill(c, "BF.MADD", "f", KEYS)
+    asked = [i * 7919 % (2 * KEYS) for i in range(ASKED)]
+    get, exists = cost(c, [("GET", i) for i in asked]), cost(c, [("BF.EXISTS", "f", i) for i in asked])
+    groups = [asked[i:i + 100] for i in range(0, ASKED, 100)]
+    mget, mexists = cost(c, [("MGET", *g) for g in groups], 8), cost(c, [("BF.MEXISTS", "f", *g) for g in groups], 8)
+    print(f"EXISTS, pipeline 64: {exists:.2f} us, GET {get:.2f} us, ratio {exists / get:.2f}")
+    print(f"MEXISTS of 100: {mexists:.1f} us, MGET {mget:.1f} us, ratio {mexists / mget:.2f}")
+
+
+def growth(c, count):
+    c("CONFIG", "RESETSTAT")
+    c("BF.RESERVE", "g", 0.01, 1000)
+    for first in range(0, count, 2000):
+        c.pipeline([("BF.ADD", "g", i) for i in range(first, first + 2000)])
+    wrong = sum(sum(c("BF.MEXISTS", "g", *(f"a{i}" for i in range(first, first + 5000)))) for first in range(0, 200_000, 5000))
+    longest = server.field(c("INFO", "tamis").decode(), "tamis_longest_add_us")
+    print(f"grown from 1,000 to {count:,} keys: {c('MEMORY', 'USAGE', 'g') / count:.2f} bytes a key, rate {wrong / 200_000:.4f}, "
+          f"longest ADD since the start {longest} us of wall time")
+
+
+def reserve(c):
+    for capacity in (1_000_000, 10_000_000):
+        before = cpu(c)
+        for i in range(20):
+            c("BF.RESERVE", f"r{i}", 0.01, capacity)
+        print(f"RESERVE of {capacity:,}: {1000 * (cpu(c) - before) / 20:.2f} ms of CPU")
+        c("DEL", *(f"r{i}" for i in range(20)))
+
+
+def restore(c):
+    c("BF.RESERVE", "big", 0.01, 10_000_000)
+    fill(c, "BF.MADD", "big", 10_000_000)
+    dump = c("DUMP", "big")
+    c("RESTORE", "again", 0, dump)
+    stats = {w: server.field(c("INFO", "commandstats").decode(), "cmdstat_" + w) for w in ("restore", "dump")}
+    print(f"10 M keys, {len(dump) / 1e6:.1f} MB: DUMP {stats['dump']}, RESTORE {stats['restore']}")
+
+
+def main():
+    for part in (lambda c: growth(c, 1_500_000), reserve, lookups, restore):
+        with server.Server() as s:
+            started = time.monotonic()
+            part(s.client())
+            print(f"  ({time.monotonic() - started:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
