@@ -9,10 +9,11 @@
 //                   (N queries for absent keys, D different ones; the rate is expected_fpr() of a full filter, by tamis/math)
 //   adaptive        rate × D the first time, and of each mistake so many repeats, both corrected by the trial. Without enough
 //                   mistakes in the trial: no repeats if its fixes last, as many as without adapting if they do not
-//   cost per query  time of the filter + time of a store read × false positives per query
+//   cost per query  time of the filter + time of a store read × (false positives + range scans to adapt) per query
 //
-// Filters are compared at the same memory by their cost (memory_bytes), or at the same rate over the log by their memory
-// (fpr). With growth, memory is the mean over the growth: a filter that cannot grow has to be made for the end.
+// Filters are compared at the same memory by their cost (memory_bytes), or by their memory, slow memory at its price, at the
+// same rate (fpr). That rate bounds what keys meet that are asked for the first time; trust_log bounds the rate over the log.
+// With growth, memory is the mean over the growth: a filter that cannot grow has to be made for the end.
 
 #include <cmath>
 #include <cstdint>
@@ -30,10 +31,12 @@ namespace tamis::lab {
 struct advice_wish {
   std::uint64_t capacity = 0;                                // keys at the beginning
   double growth = 1;                                         // at the end, so many times as many
-  std::optional<double> fpr = std::nullopt;                  // share of the negatives that may read the store: of the log's ...
+  std::optional<double> fpr = std::nullopt;                  // share of the negatives that may read the store ...
   std::optional<std::uint64_t> memory_bytes = std::nullopt;  // ... and fast memory at the end. At least one of them
+  bool trust_log = false;  // the rate may be kept over the log only: keys asked for the first time may meet a higher one
   bool deletes = false;
-  double read_ns = 100'000;  // a store read
+  double read_ns = 100'000;      // a store read, or a range scan
+  double slow_bit_price = 0.05;  // of a bit of slow memory, in bits of fast memory
   const registry* known = nullptr;
   std::function<void(double)> progress = {};  // called with the share that is done
 
@@ -51,8 +54,10 @@ struct estimate {
   double repeated = 0;
   double rate = 0;             // both, per negative query
   double reads_per_query = 0;  // both, per query
+  double scans_per_query = 0;  // of ranges of the store, to adapt
   double lookup_ns = 0;
-  double cost_ns = 0;  // per query
+  double cost_ns = 0;      // per query
+  double priced_bits = 0;  // mean_fast_bits, and what slow memory costs in such bits
 
   bool fits() const { return refusal.empty(); }
 };
@@ -61,8 +66,9 @@ struct advice {
   std::vector<estimate> ranked;  // those that fit, the best first
   std::vector<estimate> others;  // those that do not, in the registry's order
   std::uint64_t final_keys = 0;
+  std::string would_fit;   // where none fits: what would, in words; empty: nothing that was tried
   bool by_memory = false;  // compared by memory at the same rate, not by cost at the same memory
-  double figure(const estimate& e) const { return by_memory ? e.mean_fast_bits : e.cost_ns; }
+  double figure(const estimate& e) const { return by_memory ? e.priced_bits : e.cost_ns; }
 };
 
 // `members`: digests of members, if there are some. `log`: nothing if there is none; its keys are then taken to be all new.

@@ -1,6 +1,7 @@
 // tamis advise: which filter, of which size, for so many keys and such queries. What is computed, and how, is said in
 // lab/advise.hpp.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -24,7 +25,9 @@ struct advise_flags {
   std::string fpr;
   std::string memory;
   std::string read_us = "100";
+  std::string slow_bit_price = "0.05";
   bool deletes = false;
+  bool trust_log = false;
   std::string members_path;
   std::string queries_path;
   key_style style;
@@ -32,9 +35,10 @@ struct advise_flags {
   command_files files;
 };
 
-lab::advice_wish wish_of(const advise_flags& given) {
+// `members`: how many there are, which is the capacity if none is given.
+lab::advice_wish wish_of(const advise_flags& given, std::uint64_t members) {
   lab::advice_wish wish;
-  wish.capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
+  wish.capacity = given.capacity.empty() ? members : parse_count("--capacity", given.capacity, 1, largest_capacity);
   wish.growth = parse_real("--growth", given.growth, 0, 1e15);
   if (wish.growth < 1) fail("--growth '" + given.growth + "'", "must be at least 1: so many times as many keys at the end");
   if (static_cast<double>(wish.capacity) * wish.growth > static_cast<double>(largest_capacity)) {
@@ -44,7 +48,9 @@ lab::advice_wish wish_of(const advise_flags& given) {
   if (!given.fpr.empty()) wish.fpr = parse_real("--fpr", given.fpr, 0, 1);
   if (!given.memory.empty()) wish.memory_bytes = parse_count("--memory", given.memory, 1, std::uint64_t{1} << 50);
   wish.read_ns = 1000 * parse_real("--read-us", given.read_us, 0, 1e9);
+  wish.slow_bit_price = parse_share("--slow-bit-price", given.slow_bit_price);
   wish.deletes = given.deletes;
+  wish.trust_log = given.trust_log;
   return wish;
 }
 
@@ -53,15 +59,14 @@ struct read_log {
   std::vector<digest> members;
   std::optional<lab::query_sample> sample;
 };
-read_log read_files(const advise_flags& given, std::uint64_t final_keys) {
+read_log read_files(const advise_flags& given, lab::advice_wish& wish) {
   read_log log;
-  if (given.members_path.empty() != given.queries_path.empty()) {
-    throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
-  }
   if (given.members_path.empty()) return log;
   const auto source = replay_of_files(given.members_path, given.queries_path, given.style, hasher());
   log.members = source->members();
   const digest_store store(log.members);
+  wish = wish_of(given, std::max<std::uint64_t>(1, store.size()));
+  const std::uint64_t final_keys = wish.final_keys();
   if (store.size() > final_keys) {
     fail(given.members_path,
          fmt::format("{}, more than the {} that the filter is for", counted(store.size(), "key"), grouped(final_keys)));
@@ -87,8 +92,12 @@ read_log read_files(const advise_flags& given, std::uint64_t final_keys) {
 }
 
 void run_advise(advise_flags& given) {
-  lab::advice_wish wish = wish_of(given);
-  const read_log log = read_files(given, wish.final_keys());
+  if (given.members_path.empty() != given.queries_path.empty()) {
+    throw CLI::RequiredError(given.members_path.empty() ? "--members beside --queries" : "--queries beside --members");
+  }
+  if (given.capacity.empty() && given.members_path.empty()) throw CLI::RequiredError("--capacity");
+  lab::advice_wish wish = wish_of(given, 1);
+  const read_log log = read_files(given, wish);
   lab::advice found;
   {
     progress bar("trying filters", 1000);
@@ -103,7 +112,9 @@ void run_advise(advise_flags& given) {
   if (given.files.text_wanted()) print_advice(result, out);
   write_json(given.json, advice_json(result));
   out.flush();
-  if (found.ranked.empty()) fail("advise", "no filter fits");
+  if (found.ranked.empty()) {
+    fail("advise", "no filter fits" + (found.would_fit.empty() ? "" : "; " + found.would_fit));
+  }
 }
 
 }  // namespace
@@ -111,9 +122,12 @@ void run_advise(advise_flags& given) {
 void add_advise(CLI::App& tool) {
   auto given = std::make_shared<advise_flags>();
   CLI::App* command = tool.add_subcommand("advise", "which filter to take, of which size, and why");
-  command->add_option("--capacity", given->capacity, "keys that the filter is for")->type_name("N")->required();
+  command->add_option("--capacity", given->capacity, "keys that the filter is for (default: as many as --members)")
+      ->type_name("N");
   command->add_option("--growth", given->growth, "at the end, so many times as many (default: 1)")->type_name("G");
   command->add_option("--fpr", given->fpr, "share of the queries for absent keys that may read the store")->type_name("E");
+  command->add_flag("--trust-log", given->trust_log,
+                    "keep that share over the log only: keys that are new then meet a higher rate");
   command->add_option("--memory", given->memory, "fast memory there is, at the end")->type_name("BYTES");
   command->add_flag("--deletes", given->deletes, "only filters that can delete");
   given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
@@ -121,14 +135,18 @@ void add_advise(CLI::App& tool) {
                           "keys that were asked for, in order; - is standard input");
   given->style.add_to(*command);
   command->add_option("--read-us", given->read_us, "microseconds that a store read takes (default: 100)")->type_name("US");
+  command
+      ->add_option("--slow-bit-price", given->slow_bit_price, "what a bit of slow memory costs, in fast ones (default: 0.05)")
+      ->type_name("SHARE");
   given->files.creates_json(*command, given->json);
-  command->footer(std::string("With --fpr, filters are compared by the fast memory that keeps the rate over the\n"
-                              "log (with growth: by its mean while keys come); --memory is then a limit. With\n"
-                              "--memory alone, all get that memory and are compared by their cost per query:\n"
-                              "time of the filter, measured here and now on a sample, + time of a store read\n"
-                              "x false positives per query. A log (--members and --queries) tells how often\n"
-                              "absent keys are asked for again; adaptive filters are tried on a sample of it.\n"
-                              "Without one every query is taken to be for a new key that is absent.\n\n") +
+  command->footer(std::string("With --fpr, filters are compared by the memory that keeps the rate for keys that\n"
+                              "are asked for the first time (with growth: by its mean while keys come);\n"
+                              "--memory is then a limit. With --memory alone, all get that memory and are\n"
+                              "compared by their cost per query: time of the filter, measured here and now on\n"
+                              "a sample, + time of a store read x (false positives + range scans to adapt).\n"
+                              "A log (--members and --queries) tells how often absent keys are asked for\n"
+                              "again; adaptive filters are tried on a sample of it. Without one every query is\n"
+                              "taken to be for a new key that is absent.\n\n") +
                   key_help + "\n" + count_help +
                   "\n\nExamples:\n"
                   "  tamis advise --capacity 1M --fpr 0.01 --deletes\n"

@@ -34,6 +34,7 @@ void print_table(const advise_result& result, output& out) {
   if (grows) shown.column("on\naverage");
   shown.column("bits\nper key");
   shown.column("slow\nbits");
+  shown.column("first-time\nrate");
   shown.column("false pos.\nfirst-time");
   shown.column("false pos.\nrepeated");
   shown.column("filter\nns");
@@ -44,10 +45,10 @@ void print_table(const advise_result& result, output& out) {
       row.push_back(megabytes(static_cast<double>(e.at_start.fast)));
       row.push_back(megabytes(e.mean_fast_bits));
     }
-    for (std::string& cell :
-         std::vector<std::string>{fmt::format("{:.2f}", static_cast<double>(e.at_end.fast) / keys),
-                                  fmt::format("{:.0f}", static_cast<double>(e.at_end.slow) / keys), about(e.first_time),
-                                  about(e.repeated), fmt::format("{:.0f}", e.lookup_ns), fmt::format("{:.1f}", e.cost_ns)}) {
+    for (std::string& cell : std::vector<std::string>{fmt::format("{:.2f}", static_cast<double>(e.at_end.fast) / keys),
+                                                      fmt::format("{:.0f}", static_cast<double>(e.at_end.slow) / keys),
+                                                      percent(e.first_rate), about(e.first_time), about(e.repeated),
+                                                      fmt::format("{:.0f}", e.lookup_ns), fmt::format("{:.1f}", e.cost_ns)}) {
       row.push_back(std::move(cell));
     }
     shown.row(std::move(row));
@@ -69,7 +70,9 @@ std::string wish_text(const advise_result& result) {
   std::string text = counted(wish.capacity, "key");
   if (wish.growth > 1) text += fmt::format(", growing to {}", grouped(result.found.final_keys));
   if (wish.deletes) text += ", with deletes";
-  if (wish.fpr) text += fmt::format("; at most {} of the queries for absent keys may read the store", percent(*wish.fpr));
+  if (wish.fpr)
+    text += fmt::format("; at most {} of the queries for absent keys may read the store{}", percent(*wish.fpr),
+                        wish.trust_log ? ", over this log" : ", also of those for new ones");
   if (wish.memory_bytes) text += fmt::format("; {} bytes of fast memory", grouped(*wish.memory_bytes));
   text += fmt::format("; a store read takes {:g} us. ", wish.read_ns / 1000);
   text += result.log != nullptr
@@ -101,6 +104,12 @@ std::string reason(const advise_result& result) {
     text += fmt::format(" The best that {}, {}, {} {}.", best.entry->can.adapt ? "does not" : "does", other->entry->info->id,
                         found.by_memory ? "takes" : "costs", more(found.figure(*other), found.figure(best)));
   }
+  if (result.wish.trust_log && best.first_rate > 1.1 * result.wish.fpr.value_or(1)) {
+    text += fmt::format(" Take care: the rate is kept because this log repeats its keys; new keys meet {}.",
+                        percent(best.first_rate));
+  }
+  if (best.scans_per_query > 0)
+    text += " Adapting reads a range of stored digests for each mistake: the store must have them in order.";
   if (best.at_end.slow != 0)
     text += fmt::format(" It also keeps {} MB in slow memory.", megabytes(static_cast<double>(best.at_end.slow)));
   if (found.ranked.size() > 1) {
@@ -129,6 +138,7 @@ json to_json(const estimate& e, std::uint64_t final_keys) {
   row["repeated_false_positives"] = e.repeated;
   row["expected_fpr"] = e.rate;
   row["store_reads_per_query"] = e.reads_per_query;
+  row["range_scans_per_query"] = e.scans_per_query;
   row["lookup_ns"] = e.lookup_ns;
   row["cost_ns"] = e.cost_ns;
   return row;
@@ -159,7 +169,9 @@ json advice_json(const advise_result& result) {
   }
   json all = {{"keys", wish.capacity},       {"final_keys", found.final_keys},
               {"deletes", wish.deletes},     {"read_us", wish.read_ns / 1000},
-              {"log", std::move(described)}, {"compared_by", found.by_memory ? "memory" : "cost"}};
+              {"log", std::move(described)}, {"compared_by", found.by_memory ? "memory" : "cost"},
+              {"trust_log", wish.trust_log}, {"slow_bit_price", wish.slow_bit_price}};
+  if (!found.would_fit.empty()) all["would_fit"] = found.would_fit;
   if (!found.ranked.empty()) {
     all["recommended"] = found.ranked.front().entry->info->id;
     all["create"] = create_arguments(found.ranked.front());

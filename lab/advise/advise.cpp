@@ -16,6 +16,7 @@ constexpr double rate_tolerance = 1.02;       // expected rates are those of one
 constexpr double memory_tolerance = 1.005;    // of sizes that were scaled up
 constexpr double most_bits_per_key = 4096;    // of filter_params
 constexpr double new_keys_without_log = 1e6;  // and as many queries
+constexpr unsigned most_doublings = 20;       // of a memory that nothing fits in
 constexpr double prior_mistakes = 100;        // weight of the formula against the trial's count
 
 struct totals {
@@ -24,7 +25,7 @@ struct totals {
 
 std::string bytes_text(double bits) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.4g MB", bits / 8e6);
+  std::snprintf(text, sizeof text, "%.3g MB", bits / 8e6);
   return text;
 }
 
@@ -78,7 +79,10 @@ class adviser {
     count_mistakes(got, e);
     e.rate = (e.first_time + e.repeated) / log_.negatives;
     e.reads_per_query = (e.first_time + e.repeated) / log_.queries;
-    e.cost_ns = e.lookup_ns + e.reads_per_query * wish_.read_ns;
+    const auto mistakes = static_cast<double>(got.first_time + got.repeated);
+    e.scans_per_query = mistakes == 0 ? 0 : e.reads_per_query * static_cast<double>(got.range_scans) / mistakes;
+    e.cost_ns = e.lookup_ns + (e.reads_per_query + e.scans_per_query) * wish_.read_ns;
+    e.priced_bits = e.mean_fast_bits + wish_.slow_bit_price * static_cast<double>(e.at_end.slow);
     return e;
   }
 
@@ -97,20 +101,24 @@ class adviser {
     e.repeated = e.first_time * (static_cast<double>(got.repeated) + repeats_unseen) / (first + 1);
   }
 
-  // The largest first-time rate, and with it the least memory, that keeps the wanted rate over the log.
+  // The largest first-time rate, and with it the least memory, that keeps the wanted rate: the first-time rate itself and the
+  // one over the log, or the latter only where the log is trusted.
   result<estimate> for_rate(const registry_entry& entry) const {
     const double wanted = *wish_.fpr;
     const auto at = [&](double rate) { return evaluate(entry, {.capacity = 0, .fpr = rate}); };
-    const auto keeps = [&](const result<estimate>& e) { return e && e->rate <= wanted * rate_tolerance; };
+    const auto keeps = [&](const result<estimate>& e) {
+      const double bound = wanted * rate_tolerance;
+      return e && e->rate <= bound && (wish_.trust_log || e->first_rate <= bound);
+    };
     result<estimate> best = at(wanted);
     if (!best) return best;
     double low = wanted, high = 0;  // logarithmically between what keeps the rate and what does not
     if (keeps(best)) {
       high = std::min(largest_first_rate, wanted * log_.negatives / log_.distinct);
-      if (!entry.can.adapt || !setting_.has_log() || high <= wanted * 1.1) return best;
+      if (!wish_.trust_log || !entry.can.adapt || !setting_.has_log() || high <= wanted * 1.1) return best;
       if (auto most = at(high); keeps(most)) return most;
     } else {
-      const double missed = best->rate;
+      const double missed = std::max(best->rate, wish_.trust_log ? 0 : best->first_rate);
       high = wanted;
       for (unsigned tries = 0; !keeps(best); ++tries) {
         if (tries == 8)
@@ -167,7 +175,19 @@ void rank(advice& a) {
 
 }  // namespace
 
-advice advise(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
+namespace {
+
+// The least memory that any filter asked for which does everything else.
+std::string cheapest(const advice& found) {
+  const estimate* least = nullptr;
+  for (const estimate& e : found.others) {
+    if (e.params.capacity != 0 && (least == nullptr || e.at_end.fast < least->at_end.fast)) least = &e;
+  }
+  if (least == nullptr) return "";
+  return std::string(least->entry->info->id) + " would with " + bytes_text(static_cast<double>(least->at_end.fast));
+}
+
+advice judged(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
   advice found;
   found.final_keys = wish.final_keys();
   found.by_memory = wish.fpr.has_value();
@@ -185,6 +205,24 @@ advice advise(const advice_wish& wish, std::span<const digest> members, const qu
     if (wish.progress) wish.progress(++done / static_cast<double>(known.entries().size()));
   }
   rank(found);
+  return found;
+}
+
+}  // namespace
+
+advice advise(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
+  advice found = judged(wish, members, log);
+  if (!found.ranked.empty()) return found;
+  found.would_fit = cheapest(found);
+  advice_wish larger = wish;
+  for (unsigned doublings = 0; found.would_fit.empty() && wish.memory_bytes && doublings < most_doublings; ++doublings) {
+    *larger.memory_bytes *= 2;
+    const advice other = judged(larger, members, log);
+    if (!other.ranked.empty()) {
+      found.would_fit = std::string(other.ranked.front().entry->info->id) + " would with " +
+                        bytes_text(8 * static_cast<double>(*larger.memory_bytes));
+    }
+  }
   return found;
 }
 

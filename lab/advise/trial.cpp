@@ -45,6 +45,21 @@ std::vector<digest> remixed(std::span<const digest> digests, std::uint64_t round
   return all;
 }
 
+// Counts what adapting reads. That one key is stored is known from the read in vain.
+class counted_remote {
+ public:
+  counted_remote(const memory_remote& stored, std::uint64_t& scans) : stored_(stored), scans_(scans) {}
+  template <class Visit>
+  void for_each_in(digest_range range, Visit&& visit) const {
+    scans_ += range.first != range.last;
+    stored_.for_each_in(range, visit);
+  }
+
+ private:
+  const memory_remote& stored_;
+  std::uint64_t& scans_;
+};
+
 class one_trial {
  public:
   one_trial(const registry_entry& entry, const filter_params& params, const trial_setting& setting)
@@ -141,7 +156,8 @@ class one_trial {
 
   void ask(const std::vector<digest>& queries) {
     std::vector<bool> was_wrong(setting_.distinct());
-    const remote_ref stored(stored_);
+    const counted_remote counted(stored_, got_.range_scans);
+    const remote_ref stored(counted);
     bool answers[step];
     const double start = processor_ns();
     for (std::size_t first = 0; first < queries.size();) {

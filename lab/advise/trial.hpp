@@ -48,6 +48,7 @@ struct trial_result {
   double lookup_ns = 0;              // of the filter alone, adapting included; the table of the trial
   std::uint64_t first_time = 0;      // false positives of all rounds, by whether the filter was wrong about the key before
   std::uint64_t repeated = 0;
+  std::uint64_t range_scans = 0;     // that adapting made in all rounds
   std::uint64_t distinct_asked = 0;  // keys asked, in all rounds
 };
 

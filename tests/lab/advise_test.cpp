@@ -131,16 +131,16 @@ TEST(advise, growth_makes_what_cannot_grow_for_the_end) {
       EXPECT_LT(e.at_start.fast, e.at_end.fast);
       EXPECT_LT(e.mean_fast_bits, static_cast<double>(e.at_end.fast));
     } else {
-      EXPECT_EQ(e.mean_fast_bits, static_cast<double>(e.at_end.fast));
+      EXPECT_NEAR(e.mean_fast_bits, static_cast<double>(e.at_end.fast), 1);  // both are scaled, one is rounded
     }
   }
   EXPECT_TRUE(std::any_of(found.ranked.begin(), found.ranked.end(), [](const estimate& e) { return e.entry->can.expand; }));
 }
 
-TEST(advise, a_log_that_repeats_makes_adaptive_filters_smaller) {
+TEST(advise, a_trusted_log_that_repeats_makes_adaptive_filters_smaller) {
   query_sample log(10'000);
   for (const digest d : digests_of("firehose-powerlaw", 300'000)) log.add_absent_query(d);
-  const advice with = advise({.capacity = 10'000, .fpr = 0.001}, {}, &log);
+  const advice with = advise({.capacity = 10'000, .fpr = 0.001, .trust_log = true}, {}, &log);
   const advice without = advise({.capacity = 10'000, .fpr = 0.001}, {}, nullptr);
   ASSERT_FALSE(with.ranked.empty());
   EXPECT_TRUE(with.ranked.front().entry->can.adapt);
@@ -161,7 +161,7 @@ TEST(advise, the_price_of_a_read_decides_between_time_and_mistakes) {
   EXPECT_FALSE(dear.by_memory);
   ASSERT_FALSE(dear.ranked.empty());
   for (const estimate& e : dear.ranked) {
-    EXPECT_NEAR(e.cost_ns, e.lookup_ns + 1e7 * e.reads_per_query, 1e-6 * e.cost_ns);
+    EXPECT_NEAR(e.cost_ns, e.lookup_ns + 1e7 * (e.reads_per_query + e.scans_per_query), 1e-6 * e.cost_ns);
     EXPECT_GE(e.cost_ns, dear.ranked.front().cost_ns / 1.02);
   }
   const advice cheap = advise({.capacity = 10'000, .memory_bytes = 12'500, .read_ns = 1e-3}, {}, &log);
