@@ -12,15 +12,16 @@
 //   lengthened entry   | larger of x and o | smaller |                two slots, which descend: o says r - 2 bits more
 //
 // No bit is set aside for fixes: a run is plain as long as its first slots ascend, and nothing else tells. A fix costs as much
-// as one more key. S and r are chosen so that the whole budget is spent (detail/quotient/table_shape.hpp). The invariant and
-// its proofs are those of evergreen (docs/filters/evergreen.md).
+// as one more key. S and r are chosen so that the whole budget is spent (detail/quotient/table_shape.hpp). When a hard budget
+// is full of fixes, quotients give up a bit for more slots (detail/growing/two_width_table.hpp). The invariant and its proofs
+// are those of evergreen (docs/filters/evergreen.md).
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tamis/concepts.hpp"
-#include "tamis/detail/growing/paired_table.hpp"
+#include "tamis/detail/growing/two_width_table.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/table_shape.hpp"
@@ -36,7 +37,7 @@ class evergreen_fixed {
   static constexpr option_info option_table[] = {
       {"remainder", "4 to 56", "from the rate or the bits", "bits stored per key"},
       {"budget", "hard or soft", "hard for bits per key, soft for a rate",
-       "when fixes fill the table: fix no more, or get an eighth more slots"},
+       "when fixes fill the table: give up remainder bits, or get an eighth more slots"},
   };
   static constexpr filter_info info{
       .id = "evergreen-fixed",
@@ -60,8 +61,9 @@ class evergreen_fixed {
               params.fpr ? detail::table_shape_for_rate(params.capacity, *params.fpr, r, range)
                          : detail::table_shape_for_bits(params.capacity, *params.bits_per_key, r, range));
     evergreen_fixed made;
-    TAMIS_TRY(made.table_, detail::paired_table::make(shape.quotients, shape.spare, detail::spacing(shape.slots), shape.width));
+    TAMIS_TRY(made.table_, detail::two_width_table::make(shape));
     made.capacity_ = params.capacity;
+    made.budget_bits_ = made.table_.bits();
     made.budget_ = asked == "soft" ? budget::soft : budget::hard;
     return made;
   }
@@ -77,7 +79,7 @@ class evergreen_fixed {
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const position p = position_of(d);
-    return table_.count(p.quotient, p.stream);
+    return table_.part(p.quotient).count(table_.local(p.quotient), p.stream);
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair.
@@ -111,21 +113,22 @@ class evergreen_fixed {
 
   // All entries of both.
   status merge(const evergreen_fixed& other) {
-    const detail::spaced_table& mine = table_.table();
-    const detail::spaced_table& its = other.table_.table();
-    if (mine.quotients() != its.quotients() || mine.width() != its.width()) {
-      const auto shape = [](const detail::spaced_table& t) {
+    if (table_.quotients() != other.table_.quotients() || width() != other.width()) {
+      const auto shape = [](const detail::two_width_table& t) {
         return std::to_string(t.quotients()) + " quotients, " + std::to_string(t.width()) + "-bit remainders";
       };
-      return failure{"the two evergreen-fixed filters have different shapes: " + shape(mine) + " and " + shape(its)};
+      return failure{"the two evergreen-fixed filters have different shapes: " + shape(table_) + " and " + shape(other.table_)};
     }
-    detail::paired_table merged = table_;
-    bool fits = true;
-    other.table_.for_each_run([&](std::uint64_t quotient, const detail::run_entries& entries) {
-      detail::run_entries all = merged.entries_of(quotient);
-      for (const detail::run_entry& e : entries) all.push_back(e);
-      fits = fits && merged.write_with_room(quotient, all);
-    });
+    detail::two_width_table merged = table_;
+    // What has lost bits cannot get them back: the result has given up as many as either of them.
+    const std::uint64_t first_wide = std::max(merged.first_wide(), other.table_.first_wide());
+    const unsigned slots = std::max(merged.spaced().slots(), other.table_.spaced().slots());
+    bool fits = first_wide == merged.first_wide() || give_up_bits(merged, detail::spacing(slots), first_wide);
+    if (fits) {
+      other.table_.for_each_run([&](std::uint64_t quotient, const detail::run_entries& entries, unsigned their_width) {
+        fits = fits && merged.add(quotient, entries, their_width);
+      });
+    }
     if (!fits) return failure{"the two filters together do not fit into one of their size"};
     table_ = std::move(merged);
     return {};
@@ -136,17 +139,22 @@ class evergreen_fixed {
   void for_each(Visit visit) const {
     table_.for_each(visit);
   }
-  const detail::paired_table& table() const { return table_; }
+  const detail::two_width_table& table() const { return table_; }
 
   std::uint64_t keys() const { return table_.entries(); }
   std::uint64_t fixes() const { return table_.lengthened(); }  // entries that are longer than a slot
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    const std::uint64_t quotients = table_.table().quotients();
-    const unsigned lengthened = std::min(2 * width() - 2, 63u);  // bits, or more
-    return detail::quotient_rate(quotients, keys() - fixes(), width()) + detail::quotient_rate(quotients, fixes(), lengthened);
+    const auto rate = [&](const detail::paired_table& part) {
+      const std::uint64_t quotients = part.table().quotients();
+      const unsigned r = part.table().width();
+      const double plain = detail::quotient_rate(quotients, part.entries() - part.lengthened(), r);
+      const double longer = detail::quotient_rate(quotients, part.lengthened(), std::min(2 * r - 2, 63u));  // bits, or more
+      return (plain + longer) * static_cast<double>(quotients) / static_cast<double>(table_.quotients());
+    };
+    return rate(table_.wide()) + (table_.first_wide() == 0 ? 0.0 : rate(table_.narrow()));
   }
-  memory_bits bits() const { return {table_.table().bits()}; }
+  memory_bits bits() const { return {table_.bits()}; }
   option_list settings() const {
     return {{"remainder", std::to_string(width())}, {"budget", budget_ == budget::soft ? "soft" : "hard"}};
   }
@@ -161,7 +169,7 @@ class evergreen_fixed {
     const evergreen_fixed& f;
 
     TAMIS_INLINE fingerprint locate(digest d) const { return f.fingerprint_of<Width>(d); }
-    TAMIS_INLINE void prefetch(const fingerprint& p) const { f.table_.table().prefetch(p.quotient); }
+    TAMIS_INLINE void prefetch(const fingerprint& p) const { f.table_.prefetch(p.quotient); }
     template <class Again>
     TAMIS_INLINE bool test(const fingerprint& p, Again again) const {
       return f.test<Width>(p, again);
@@ -176,13 +184,13 @@ class evergreen_fixed {
       default: return use(view<0>{*this});
     }
   }
-  TAMIS_INLINE void prefetch(digest d) const { table_.table().prefetch(fingerprint_of<0>(d).quotient); }
+  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(fingerprint_of<0>(d).quotient); }
 
   friend bool operator==(const evergreen_fixed&, const evergreen_fixed&) = default;
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.budget_, self.table_);
+    archive(self.capacity_, self.budget_, self.budget_bits_, self.table_);
   }
   status validate() const {
     if (capacity_ == 0 || capacity_ > largest_capacity || budget_ > budget::soft)
@@ -194,11 +202,11 @@ class evergreen_fixed {
   friend detail::stored_access;
   evergreen_fixed() = default;
 
-  unsigned width() const { return table_.table().width(); }
+  unsigned width() const { return table_.width(); }
 
   template <unsigned Width>
   TAMIS_INLINE fingerprint fingerprint_of(digest d) const {
-    const detail::word_placed p = detail::place_of_word(d.high, table_.table().quotients());
+    const detail::word_placed p = detail::place_of_word(d.high, table_.quotients());
     return {p.place, p.rest >> (detail::word_bits - (Width != 0 ? Width : width()))};
   }
   // The stream behind the quotient: what is left of the first word, then the second. Together with the quotient it says all of
@@ -208,7 +216,7 @@ class evergreen_fixed {
     detail::uint128 stream;
   };
   TAMIS_INLINE position position_of(digest d) const {
-    const detail::word_placed p = detail::place_of_word(d.high, table_.table().quotients());
+    const detail::word_placed p = detail::place_of_word(d.high, table_.quotients());
     return {p.place, static_cast<detail::uint128>(p.rest) << 64 | d.low};
   }
 
@@ -225,69 +233,88 @@ class evergreen_fixed {
   }
   // Only keys that somebody chose fill the slots behind the last quotient before all others.
   TAMIS_NOINLINE insert_result insert_with_room(fingerprint p) {
-    const bool is_in = table_.make_end_room(1) && table_.insert(p.quotient, p.x);
+    const bool is_in = table_.part(p.quotient).make_end_room(1) && table_.insert(p.quotient, p.x);
     return is_in ? insert_result::inserted : insert_result::full;
   }
 
   // Slots that may be in use after an adapt: 0.97 of the homes, and room for all keys that are still to come.
-  std::uint64_t most_used() const {
-    const std::uint64_t homes = table_.table().homes();
+  std::uint64_t most_used(const detail::paired_table& part) const {
+    const std::uint64_t homes = part.table().homes();
     const std::uint64_t most = homes - homes * 3 / 100;
-    const std::uint64_t to_come = capacity_ - std::min(capacity_, keys());
+    const double share = static_cast<double>(part.table().quotients()) / static_cast<double>(table_.quotients());
+    const auto to_come = static_cast<std::uint64_t>(static_cast<double>(capacity_ - std::min(capacity_, keys())) * share);
     return most - std::min(most, to_come);
   }
-  // All digests of a quotient and remainder.
+  // All digests of a quotient and of the bits that a slot there has.
   digest_range range_of(const position& p) const {
-    const std::uint64_t quotients = table_.table().quotients();
-    if (std::bit_width(quotients) + width() > 62) return detail::digests_of_word_place(p.quotient, quotients);
-    return detail::digests_of_word_place((p.quotient << width()) + table_.code().x_of(p.stream), quotients << width());
+    const std::uint64_t quotients = table_.quotients();
+    const detail::pair_code code = table_.part(p.quotient).code();
+    if (std::bit_width(quotients) + code.width() > 62) return detail::digests_of_word_place(p.quotient, quotients);
+    return detail::digests_of_word_place((p.quotient << code.width()) + code.x_of(p.stream), quotients << code.width());
+  }
+  using stream_list = detail::short_list<detail::uint128, 24>;
+  // The streams of the stored keys that have the quotient and the slot of `asked`, in order. Runs are short unless somebody
+  // chose the keys: what an adapt may cost is bounded, and false says that they are more.
+  bool read_keys(const position& asked, const remote_ref& stored, stream_list& keys) const {
+    const detail::pair_code code = table_.part(asked.quotient).code();
+    std::uint64_t read = 0;
+    keys.clear();
+    stored.for_each_in(range_of(asked), [&](digest key) {
+      if (++read > detail::adapt_work::most_slots) return false;
+      const position p = position_of(key);
+      if (p.quotient == asked.quotient && code.x_of(p.stream) == code.x_of(asked.stream)) keys.push_back(p.stream);
+      return true;
+    });
+    std::sort(keys.begin(), keys.end());
+    return read <= detail::adapt_work::most_slots;
   }
   adapt_result adapt_with(digest d, const remote_ref& stored) {
     using outcome = detail::paired_table::adapted::outcome;
     if (!may_contain(d)) return adapt_result::not_positive;
-    const position asked = position_of(d);
-    detail::short_list<detail::uint128, 24> keys;
     if (holds(stored, d)) return adapt_result::is_member;
-    // Runs are short unless somebody chose the keys: what an adapt may cost is bounded.
-    std::uint64_t read = 0;
-    stored.for_each_in(range_of(asked), [&](digest key) {
-      if (++read > detail::adapt_work::most_slots) return false;
-      const position p = position_of(key);
-      if (p.quotient == asked.quotient && table_.code().x_of(p.stream) == table_.code().x_of(asked.stream)) {
-        keys.push_back(p.stream);
-      }
-      return true;
-    });
-    if (read > detail::adapt_work::most_slots) return adapt_result::unfixable;
-    std::sort(keys.begin(), keys.end());
-    std::optional<detail::paired_table> before;  // slots were added
-    while (true) {
-      const auto done = table_.adapt(asked.quotient, asked.stream, {keys.data(), keys.size()}, most_used());
+    const position asked = position_of(d);
+    stream_list keys;
+    std::optional<detail::two_width_table> before;  // the table was laid out anew
+    while (read_keys(asked, stored, keys)) {
+      detail::paired_table& part = table_.part(asked.quotient);
+      const std::uint64_t most = most_used(part);
+      const auto done = part.adapt(table_.local(asked.quotient), asked.stream, {keys.data(), keys.size()}, most);
       if (done.is == outcome::fixed) return adapt_result::fixed;
-      if (done.is == outcome::no_room && may_add_slots()) {
-        if (!before) before = table_;
-        if (add_slots()) continue;
-      }
-      if (before) table_ = *std::move(before);
       missing_ += done.is == outcome::missing;
-      return adapt_result::unfixable;
+      // More slots help if fixes have filled the table, not if one run has filled its end.
+      if (done.is != outcome::no_room || part.table().used() + 2 * keys.size() + 2 <= most) break;
+      auto laid_out = table_;
+      if (!make_room(laid_out)) break;
+      if (!before) before = std::move(table_);
+      table_ = std::move(laid_out);
     }
+    if (before) table_ = *std::move(before);
+    return adapt_result::unfixable;
   }
-  bool may_add_slots() const { return budget_ == budget::soft && table_.table().slots_per_block() != detail::spacing::most; }
-  // An eighth more slots, if the budget is soft. False if there are no more.
-  bool add_slots() {
-    const unsigned slots = table_.table().slots_per_block();
-    if (!may_add_slots()) return false;
-    const detail::spaced_table& table = table_.table();
-    auto more = table_.respaced(detail::spacing(detail::spacing::raised(slots)), table.slots() - table.homes());
+  // More slots per block. False, and nothing has changed, if there are no more, or none that the budget allows.
+  bool make_room(detail::two_width_table& table) const {
+    const unsigned slots = table.spaced().slots();
+    if (slots == detail::spacing::most) return false;
+    if (budget_ == budget::hard) return give_up_bits(table, detail::spacing(detail::spacing::after(slots)), table.first_wide());
+    auto more = table.laid_out(table.first_wide(), detail::spacing(detail::spacing::raised(slots)));
     if (!more) return false;
-    table_ = *std::move(more);
+    table = *std::move(more);
+    return true;
+  }
+  // S slots per block within the budget, and `least` quotients, or as many more as that takes, without their last bit.
+  bool give_up_bits(detail::two_width_table& table, detail::spacing s, std::uint64_t least) const {
+    const auto first_wide = table.first_wide_for(s, budget_bits_, least);
+    if (!first_wide) return false;
+    auto narrower = table.laid_out(*first_wide, s);
+    if (!narrower) return false;
+    table = *std::move(narrower);
     return true;
   }
 
   std::uint64_t capacity_ = 0;
   budget budget_ = budget::hard;
-  detail::paired_table table_;
+  std::uint64_t budget_bits_ = 0;  // of a hard budget: as many as it had when it was made
+  detail::two_width_table table_;
   std::uint64_t missing_ = 0;
 };
 
