@@ -19,7 +19,7 @@ namespace {
 
 template <class Kind>
 mirrored_slots<Kind> table_of(const acf_shape& shape) {
-  return mirrored_slots<Kind>::make(shape, mirror_place::memory, Kind::has_path).value();
+  return mirrored_slots<Kind>::make(shape, detail::mirror_place::memory, Kind::has_path).value();
 }
 
 // Slots filled with all selectors, and the answers of the view compared with those of the slots.
