@@ -9,8 +9,7 @@
 //
 //   Key      an integer, std::string, bytes, or a type of the program's own (key_parts.hpp)
 //   Filter   a filter type, whose operations are checked by the compiler: what it cannot do does not exist. Or any_filter,
-//   whose
-//            kind is chosen at run time: what that cannot do is the answer `unsupported`
+//            whose kind is chosen at run time: what that cannot do is the answer `unsupported`
 //   Hash     tamis::hasher, or a function object of the program's own:
 //
 //     struct case_blind {
@@ -108,6 +107,15 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   // `inserted`, or `full` with nothing changed. Always physical: a key that is inserted twice is in twice.
   insert_result insert(argument key) requires(never_full) { return filter_.insert(hash_(key)); }
   [[nodiscard]] insert_result insert(argument key) requires(!never_full) { return filter_.insert(hash_(key)); }
+  // With a remote at hand, which holds the digests (digest_of) of all keys that are in: a telescoping filter that has adapted
+  // may need it to make room. The others have no use for it.
+  [[nodiscard]] insert_result insert(argument key, const remote auto& stored) {
+    if constexpr (is_any || insertable_with_remote<Filter>) {
+      return filter_.insert(hash_(key), remote_ref(stored));
+    } else {
+      return filter_.insert(hash_(key));
+    }
+  }
   // Inserts what is not in as far as the filter can tell; `present` otherwise, with nothing changed. Not for filters that erase
   // or adapt: a key that is taken for present shares the entry of another one there, and is lost with it.
   insert_result insert_if_absent(argument key) requires(is_any || accumulating<Filter>) {
@@ -121,6 +129,13 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   bool may_contain(argument key) const { return filter_.may_contain(hash_(key)); }
   // One copy less; `absent` if it certainly is not in.  Requires: the key is in.
   erase_result erase(argument key) requires(is_any || erasable<Filter>) { return filter_.erase(hash_(key)); }
+  erase_result erase(argument key, const remote auto& stored) requires(is_any || erasable<Filter>) {
+    if constexpr (is_any || erasable_with_remote<Filter>) {
+      return filter_.erase(hash_(key), remote_ref(stored));
+    } else {
+      return filter_.erase(hash_(key));
+    }
+  }
   // At least the number of copies that are in; of any_filter a result.
   auto count(argument key) const requires(is_any || counting<Filter>) { return filter_.count(hash_(key)); }
   // After a "maybe" that was wrong. The remote holds the digests (digest_of) of all keys that are in; what is not `fixed` has
@@ -140,9 +155,18 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   status expand() requires(is_any || expandable<Filter>) { return filter_.expand(); }
   // Everything in `other` is in this one afterwards. An error, and no change, if hash or shape differ.
   status merge(const key_filter& other) requires(is_any || mergeable<Filter>) {
-    if (hash_.identity() != other.hash_.identity())
-      return failure{"the two filters use different hash functions or seeds", error_code::wrong_hash};
+    TAMIS_CHECK(same_hash_as(other));
     return filter_.merge(other.filter_);
+  }
+  // The same with a remote that holds the digests of all keys of both.
+  status merge(const key_filter& other,
+               const remote auto& stored) requires(is_any || mergeable<Filter> || mergeable_with_remote<Filter>) {
+    TAMIS_CHECK(same_hash_as(other));
+    if constexpr (is_any || mergeable_with_remote<Filter>) {
+      return filter_.merge(other.filter_, remote_ref(stored));
+    } else {
+      return filter_.merge(other.filter_);
+    }
   }
 
   // Batches, in order. Keys are hashed on the way. `out`, where it may be empty, says per key whether it went in or out.
@@ -159,6 +183,25 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   // How many were there; of any_filter a result.
   auto erase_many(std::span<const Key> keys, std::span<bool> out = {}) requires(is_any || erasable<Filter>) {
     return erase_batch(batch(keys), out);
+  }
+  // After true positives.  Requires: all of them are in. An error of any_filter that cannot.
+  status rejuvenate_many(std::span<const Key> keys) requires(is_any || rejuvenating<Filter>) {
+    if constexpr (is_any) {
+      return filter_.rejuvenate_many(batch(keys));
+    } else {
+      tamis::rejuvenate_many(filter_, inner_hash(hash_), batch(keys));
+      return {};
+    }
+  }
+  // out[i]: at least the number of copies of keys[i] that are in.  Requires: out is as long as keys.
+  status count_many(std::span<const Key> keys, std::span<std::uint64_t> out) const requires(is_any || counting<Filter>) {
+    assert(out.size() >= keys.size());
+    if constexpr (is_any) {
+      return filter_.count_many(batch(keys), out);
+    } else {
+      for (std::size_t i = 0; i < keys.size(); ++i) out[i] = filter_.count(hash_(keys[i]));
+      return {};
+    }
   }
   // The same for views of strings.
   [[nodiscard]] std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> out = {}) requires(is_text) {
@@ -216,6 +259,10 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   }
 
  private:
+  status same_hash_as(const key_filter& other) const {
+    if (hash_.identity() == other.hash_.identity()) return {};
+    return failure{"the two filters use different hash functions or seeds", error_code::wrong_hash};
+  }
   static hasher inner_hash(const Hash& hash) {
     if constexpr (own_hash) {
       return hasher();  // never asked: digests only

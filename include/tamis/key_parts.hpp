@@ -9,9 +9,10 @@
 //   void tamis_key_parts(tamis::key_parts& parts, const flow& f) { parts(f.from, f.to, f.protocol); }
 //
 // From then on a flow is a key wherever an integer or a string is one. Parts are integers, enumerations, bool, char, strings,
-// bytes, and other types with such a function. Different lists of parts give different bytes: an integer is eight bytes
-// (little-endian), a string its length and its characters. These bytes are hashed, so the order of the parts and their kinds
-// belong to what a saved filter means. A floating-point number is no part: 0.0 and -0.0 are equal and have different bytes.
+// bytes, and other types with such a function. Two lists of the same kinds of parts give the same bytes only if all parts are
+// equal: an integer is eight bytes (little-endian), a string its length and its characters. A type whose lists differ in their
+// kinds (a variant) first lists which one it is. These bytes are hashed, so the order of the parts and their kinds belong to
+// what a saved filter means. A floating-point number is no part: 0.0 and -0.0 are equal and have different bytes.
 
 #include <array>
 #include <concepts>
@@ -43,7 +44,9 @@ class key_parts {
  private:
   template <class Part>
   void add(const Part& part) {
-    if constexpr (std::integral<Part> || std::is_enum_v<Part>) {
+    if constexpr (std::same_as<Part, char>) {
+      add_word(static_cast<unsigned char>(part));  // char is signed on some machines only
+    } else if constexpr (std::integral<Part> || std::is_enum_v<Part>) {
       static_assert(sizeof(Part) <= sizeof(std::uint64_t));
       add_word(static_cast<std::uint64_t>(part));
     } else if constexpr (std::convertible_to<const Part&, std::string_view>) {

@@ -11,7 +11,9 @@
 #include "tamis/filters/bloom1.hpp"
 #include "tamis/filters/cqf.hpp"
 #include "tamis/filters/evergreen.hpp"
+#include "tamis/filters/infini.hpp"
 #include "tamis/filters/rsqf.hpp"
+#include "tamis/filters/taf.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -260,6 +262,70 @@ TEST(key_filter, adapts_with_a_remote_of_digests) {
   EXPECT_GT(fixed, 50u);  // of about 250
   EXPECT_EQ(f.adapt(7, stored), adapt_result::is_member);
   for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(f.may_contain(i) && erased.may_contain(i));
+}
+
+template <class F>
+void updates_with_a_remote(F f, F other) {
+  memory_remote stored;
+  for (std::size_t i = 0; i < 300; ++i) {
+    ASSERT_EQ(f.insert(text(i), stored), insert_result::inserted);
+    ASSERT_EQ(other.insert(text(1000 + i), stored), insert_result::inserted);
+    stored.insert(f.digest_of(text(i)));
+    stored.insert(f.digest_of(text(1000 + i)));
+  }
+  ASSERT_TRUE(f.merge(other, stored).ok());
+  EXPECT_EQ(f.size(), 600u);
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_TRUE(f.may_contain(text(i)) && f.may_contain(text(1000 + i)));
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(f.erase(text(i), stored), erase_result::erased);
+  EXPECT_EQ(f.size(), 300u);
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_TRUE(f.may_contain(text(1000 + i)));
+}
+TEST(key_filter, updates_with_a_remote_of_digests) {
+  const filter_params params{.capacity = 1000, .fpr = 0.001};
+  using erased = key_filter<std::string>;
+  updates_with_a_remote(erased::create("taf", params).value(), erased::create("taf", params).value());
+  using fixed = key_filter<std::string, taf>;
+  updates_with_a_remote(fixed::create(params).value(), fixed::create(params).value());
+  using plain = key_filter<std::string, rsqf>;
+  updates_with_a_remote(plain::create(params).value(), plain::create(params).value());
+}
+
+template <class F>
+void counts_a_batch(F f) {
+  std::vector<std::int32_t> keys;
+  for (std::int32_t i = 0; i < 100; ++i) {
+    keys.push_back(i);
+    for (std::int32_t copy = 0; copy < i % 3; ++copy) ASSERT_EQ(f.insert(i), insert_result::inserted);
+  }
+  std::vector<std::uint64_t> copies(keys.size());
+  ASSERT_TRUE(f.count_many(keys, copies).ok());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_GE(copies[i], i % 3);
+    EXPECT_EQ(copies[i], number(f.count(keys[i])));
+  }
+}
+TEST(key_filter, counts_batches) {
+  counts_a_batch(key_filter<std::int32_t, cqf>::create({.capacity = 1000, .fpr = 0.001}).value());
+  counts_a_batch(key_filter<std::int32_t>::create("cqf", {.capacity = 1000, .fpr = 0.001}).value());
+  auto cannot = key_filter<std::int32_t>::create("bloom", {.capacity = 10, .fpr = 0.01}).value();
+  EXPECT_EQ(cannot.count_many({}, {}).code(), error_code::unsupported);
+  EXPECT_EQ(cannot.rejuvenate_many({}).code(), error_code::unsupported);
+}
+
+// A filter that has grown gives its old entries their bits back.
+template <class F>
+void rejuvenates_a_batch(F f) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < 5000; ++i) keys.push_back(text(i));
+  ASSERT_EQ(f.insert_many(keys), keys.size());
+  const double before = f.expected_fpr();
+  ASSERT_TRUE(f.rejuvenate_many(keys).ok());
+  EXPECT_LT(f.expected_fpr(), before);
+  for (const std::string& key : keys) ASSERT_TRUE(f.may_contain(key));
+}
+TEST(key_filter, rejuvenates_batches) {
+  rejuvenates_a_batch(key_filter<std::string, infini>::create({.capacity = 100, .fpr = 0.01}).value());
+  rejuvenates_a_batch(key_filter<std::string>::create("infini", {.capacity = 100, .fpr = 0.01}).value());
 }
 
 TEST(key_filter, inserts_only_what_is_absent) {
