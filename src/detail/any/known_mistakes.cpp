@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "tamis/detail/any/saved.hpp"
+#include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/mistakes/mistake_list.hpp"
 
 namespace tamis::detail {
 namespace {
 
 constexpr std::string_view suffix = "+mistakes";
+
+bool is_list_option(const std::pair<std::string, std::string>& option) { return option.first == shared_options[0].name; }
 
 class model_with_mistakes final : public any_model {
  public:
@@ -43,6 +46,7 @@ class model_with_mistakes final : public any_model {
     return all;
   }
   std::unique_ptr<any_model> clone() const override {
+    const memory_scope from(memory_);
     return std::make_unique<model_with_mistakes>(filter_->clone(), mistakes_);
   }
   void save(writer& out) const override {
@@ -106,6 +110,7 @@ class model_with_mistakes final : public any_model {
 
   std::unique_ptr<any_model> filter_;
   mistake_list mistakes_;
+  memory_resource* memory_ = &current_memory();
 };
 
 // Calls use(digests, first) with the digests of a batch, a part at a time.
@@ -161,6 +166,7 @@ std::size_t model_with_mistakes::erase_many(const hasher& hash, const key_batch&
 // What one of the two has listed may be a key of the other: it stays listed if the other one says "no", or has it listed too.
 template <class Merge>
 status model_with_mistakes::merge_with(const any_model& other, Merge merge) {
+  const memory_scope from(memory_);
   TAMIS_TRY(mistake_list both, mistake_list::make(mistakes_.capacity()));
   mistakes_.for_each([&](digest d) {
     if (!other.may_contain(d)) both.add(d);
@@ -182,12 +188,12 @@ failure unreadable(const std::string& text) {
 
 // The entries that the option asks for; it is taken out of the parameters.
 result<std::uint64_t> take_entries(filter_params& params, std::uint64_t fallback) {
-  const auto is_ours = [](const auto& option) { return option.first == shared_options[0].name; };
-  const auto at = std::find_if(params.options.begin(), params.options.end(), is_ours);
+  const auto at = std::find_if(params.options.begin(), params.options.end(), is_list_option);
   if (at == params.options.end()) return fallback;
   const std::string text = at->second;
   params.options.erase(at);
-  if (std::any_of(params.options.begin(), params.options.end(), is_ours)) return failure{"option 'mistakes': given twice"};
+  if (std::any_of(params.options.begin(), params.options.end(), is_list_option))
+    return failure{"option 'mistakes': given twice"};
 
   const char* const last = text.data() + text.size();
   std::uint64_t entries = 0;
@@ -212,8 +218,8 @@ status pay_for_list(filter_params& params, std::uint64_t entries) {
   if (!params.bits_per_key || params.fpr || params.capacity == 0) return {};  // nothing to pay, or for the filter to refuse
   const double each = static_cast<double>(mistake_list::bits_for(entries)) / static_cast<double>(params.capacity);
   if (*params.bits_per_key > 0 && *params.bits_per_key <= each) {
-    return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": the list of " + std::to_string(entries) +
-                   " mistakes alone takes " + std::to_string(each)};
+    return failure{"bits per key " + shown(*params.bits_per_key) + ": the list of " + std::to_string(entries) +
+                   " known mistakes alone takes " + shown(each) + "; mistakes=0 is no list"};
   }
   if (*params.bits_per_key > 0) *params.bits_per_key -= each;
   return {};
@@ -225,6 +231,11 @@ filter_kind parse_kind(std::string_view text) {
   if (!text.ends_with(suffix)) return {text};
   text.remove_suffix(suffix.size());
   return {text, true};
+}
+
+const std::string* list_option(const option_list& options) {
+  const auto at = std::find_if(options.begin(), options.end(), is_list_option);
+  return at == options.end() ? nullptr : &at->second;
 }
 
 std::string kind_of(const any_model& model) {
@@ -242,6 +253,7 @@ result<std::unique_ptr<any_model>> make_model(const registry& known, std::string
   if (entries == 0) return entry->create(own);
   TAMIS_CHECK(pay_for_list(own, entries));
   TAMIS_TRY(std::unique_ptr<any_model> filter, entry->create(own));
+  const memory_scope from(params.memory);
   TAMIS_TRY(mistake_list mistakes, mistake_list::make(entries));
   return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
 }

@@ -14,6 +14,7 @@
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/mistakes/mistake_list.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/counting_memory.hpp"
 #include "tests/support/keys.hpp"
 #include "tests/support/remote.hpp"
 
@@ -451,6 +452,24 @@ TEST(known_mistakes, any_sequence_answers_as_filter_and_queue_do) {
       for (const digest k : all) ASSERT_TRUE(f.may_contain(k) || !truth.contains(k)) << "step " << step;
     }
   }
+}
+
+// The list is in the filter's memory: when it is made, copied, merged and loaded.
+TEST(known_mistakes, are_kept_in_the_memory_of_the_filter) {
+  counting_memory mine;
+  counting_memory others;
+  const memory_scope elsewhere(others);
+  const auto bytes_per_filter = [&](const any_filter& f) { return f.bits().fast / 8; };
+  const filter_params params{.capacity = 1000, .fpr = 0.1, .options = {{"mistakes", "500"}}, .memory = &mine};
+  any_filter f = any_filter::create("bloom", params).value();
+  EXPECT_GE(mine.bytes(), bytes_per_filter(f));
+  const any_filter copied = f;
+  EXPECT_GE(mine.bytes(), 2 * bytes_per_filter(f));
+  ASSERT_TRUE(f.merge(copied));
+  EXPECT_GE(mine.bytes(), 2 * bytes_per_filter(f));
+  const any_filter loaded = load_bytes(f.save_bytes(), {.memory = &mine}).value();
+  EXPECT_GE(mine.bytes(), 3 * bytes_per_filter(f));
+  EXPECT_EQ(others.calls(), 0u);
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ struct filter_kind {
 };
 filter_kind parse_kind(std::string_view text);
 
+// What the option says about the list, first; nullptr if it says nothing.
+const std::string* list_option(const option_list& options);
+
 // Makes a filter, with a list if the kind or the options ask for one. Bits per key pay for the list too; with a rate it comes
 // on top.
 result<std::unique_ptr<any_model>> make_model(const registry& known, std::string_view kind, const filter_params& params);
