@@ -105,7 +105,8 @@ std::string stats_text(const guarded_store& store) {
   json_object o;
   o.number("queries", s.queries).number("negatives", s.negatives).number("first_false_positives", s.first_false_positives);
   o.number("repeated_false_positives", s.repeated_false_positives).number("unguarded", s.unguarded);
-  o.number("store_reads", s.store_reads).number("adaptations", s.adaptations).number("unfixable", s.unfixable);
+  o.number("store_reads", s.store_reads).number("adaptations", s.adaptations);
+  o.number("known_mistakes", s.known_mistakes).number("unfixable", s.unfixable);
   o.number("adaptations_left", s.adaptations_left).number("rejuvenations", s.rejuvenations);
   o.number("left_behind", s.left_behind).number("rebuilds", s.rebuilds).number("snapshots", s.snapshots);
   o.number("failed_snapshots", s.failed_snapshots).number("records_since_snapshot", s.records_since_snapshot);

@@ -56,10 +56,12 @@ std::string random_value(random_source& random) {
   return value;
 }
 
+// A filter as it is named: "ID+mistakes" has a list of known mistakes, and what does not adapt by itself has none.
 guard_options options_of(const settings& given, const std::string& filter) {
   guard_options options;
   options.filter = filter;
   options.params = {.capacity = given.keys, .fpr = fpr};
+  if (filter.find('+') == std::string::npos) options.params.options = {{"mistakes", "0"}};
   options.hash = hasher();    // what lookups without a filter use, too
   options.snapshots = false;  // several filters take turns in front of one store
   options.background_rebuild = false;

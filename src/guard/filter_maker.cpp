@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 
+#include "tamis/detail/any/known_mistakes.hpp"
+#include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/mistakes/mistake_list.hpp"
 #include "tamis/registry.hpp"
 
 namespace tamis {
@@ -25,7 +29,30 @@ std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys, std::uint64_t ro
   return larger || keys + room > most ? 2 * std::max(keys + room, capacity) : capacity;
 }
 
+// Entries are given for the whole store, bits per key for every stripe alike. What cannot be read is for the filter to refuse.
+filter_params params_of_stripe(filter_params params, std::uint32_t stripes) {
+  for (auto& [name, value] : params.options) {
+    if (&value != detail::list_option(params.options)) continue;
+    std::uint64_t entries = 0;
+    const char* const last = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), last, entries);
+    if (read.ec != std::errc() || read.ptr != last || entries > detail::mistake_list::most_entries) continue;
+    value = std::to_string(detail::divide_up(entries, stripes));
+  }
+  return params;
+}
+
+const registry& registry_of(const guard_options& options) {
+  return options.known != nullptr ? *options.known : registry::builtin();
+}
+
 }  // namespace
+
+guard_options with_list(guard_options options) {
+  const auto entry = registry_of(options).find(options.filter);  // "ID+mistakes" is no entry: it has said so itself
+  if (entry && !(*entry)->can.adapt && detail::list_option(options.params.options) == nullptr) options.filter += "+mistakes";
+  return options;
+}
 
 std::uint32_t default_stripes(std::uint64_t capacity) {
   const std::uint64_t most = std::clamp<std::uint64_t>(capacity / least_keys_of_stripe, 1, most_default_stripes);
@@ -33,9 +60,9 @@ std::uint32_t default_stripes(std::uint64_t capacity) {
 }
 
 filter_maker::filter_maker(const guard_options& options, const hasher& hash, std::uint32_t stripes)
-    : known_(options.known != nullptr ? *options.known : registry::builtin()),
+    : known_(registry_of(options)),
       id_(options.filter),
-      params_(options.params),
+      params_(params_of_stripe(options.params, stripes)),
       hash_(hash),
       capacity_(share_of(options.params.capacity, stripes)) {
   if (params_.memory == nullptr) params_.memory = &current_memory();

@@ -41,6 +41,10 @@ class filter_maker {
 // digest, not for want of room. (Without them would not do: a batch comes in digest order, so it fills one end first.)
 inline bool is_roomy(const any_filter& filter, std::uint64_t coming) { return filter.keys() + coming <= filter.capacity() / 2; }
 
+// The options with the kind of filter that a store gets: one that does not adapt by itself has a list of known mistakes, unless
+// the options say how long it is.
+guard_options with_list(guard_options options);
+
 // Stripes of a new store: enough for writers to keep out of each other's way, few enough for the keys to spread evenly.
 std::uint32_t default_stripes(std::uint64_t capacity);
 

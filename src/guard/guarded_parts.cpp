@@ -20,7 +20,7 @@ guarded_store::parts::parts(store_claim behind, const guard_options& options, co
       map_(static_cast<unsigned>(std::countr_zero(settings.config.stripes))),
       maker_(options, settings.hash, settings.config.stripes),
       stripes_(std::make_unique<stripe[]>(settings.config.stripes)),
-      repeats_(options.remembered_mistakes) {}
+      repeats_(options.repeat_detection_slots) {}
 
 guarded_store::parts::~parts() = default;
 
@@ -55,6 +55,8 @@ guard_stats guarded_store::parts::stats() const {
     sum.rejuvenations += counts.rejuvenations.load(relaxed);
     sum.left_behind += counts.left_behind.load(relaxed);
     sum.rebuilds += counts.rebuilds.load(relaxed);
+    const std::shared_lock lock(stripes_[i].probing);
+    if (stripes_[i].filter) sum.known_mistakes += stripes_[i].filter->known_mistakes();
   }
   sum.snapshots = snapshots_.load(relaxed);
   sum.failed_snapshots = failed_snapshots_.load(relaxed);

@@ -130,6 +130,7 @@ class guarded_store::parts {
   void trim(const manifest_row& oldest);
 
   // Recovery.
+  status try_filter();
   status keep_settings();
   status read_manifest();
   result<bool> is_untouched() const;
@@ -151,6 +152,7 @@ class guarded_store::parts {
   std::unique_ptr<stripe[]> stripes_;
   repeats repeats_;
   bool can_adapt_ = false;
+  bool adapts_itself_ = false;  // also without a list of known mistakes
   bool can_erase_ = false;
   bool can_expand_ = false;
   bool can_rejuvenate_ = false;

@@ -140,6 +140,7 @@ void guarded_store::parts::adapt_locked(stripe& where, digest hash) {
     bump(where.counts.unfixable);
     where.unfixable.remember(where_to.range);
   } catch (const std::exception&) {
+    if (!adapts_itself_) return;  // the list takes a digest only after the store has answered
     // The store could not be read, or there was not enough memory. What the filter made of half an answer is not to be trusted.
     where.change([](auto& filter) { filter.reset(); });
     static_cast<void>(rebuild(index, {}));  // if that fails too, the stripe goes on answering "maybe"

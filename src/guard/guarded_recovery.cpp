@@ -19,12 +19,7 @@ std::string_view to_string(recovery_way way) {
 }
 
 status guarded_store::parts::recover() {
-  TAMIS_TRY(const registry_entry* entry, maker_.known().find(options_.filter));
-  can_adapt_ = entry->can.adapt;
-  can_erase_ = entry->can.erase;
-  can_expand_ = entry->can.expand;
-  can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
-  TAMIS_CHECK(maker_.make(maker_.capacity()));  // bad parameters are the caller's
+  TAMIS_CHECK(try_filter());
   TAMIS_CHECK(keep_settings());
   if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
     std::error_code ignored;  // a snapshot will say what is wrong
@@ -46,6 +41,18 @@ status guarded_store::parts::recover() {
   } else {
     rebuild_all({});
   }
+  return {};
+}
+
+// Bad parameters are the caller's. What a filter can depends on them: a list of known mistakes lets it adapt.
+status guarded_store::parts::try_filter() {
+  TAMIS_TRY(const any_filter example, maker_.make(maker_.capacity()));
+  TAMIS_TRY(const registry_entry* entry, maker_.known().find(example.info().id));
+  adapts_itself_ = entry->can.adapt;
+  can_adapt_ = example.can().adapt;
+  can_erase_ = entry->can.erase;
+  can_expand_ = entry->can.expand;
+  can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
   return {};
 }
 

@@ -33,7 +33,7 @@ result<guarded_store> guarded_store::open(std::shared_ptr<store> behind, const g
   TAMIS_CHECK(check_options(options));
   TAMIS_TRY(store_claim claim, store_claim::take(std::move(behind)));
   TAMIS_TRY(const store_settings settings, find_settings(*claim, options));
-  auto made = std::make_unique<parts>(std::move(claim), options, settings);
+  auto made = std::make_unique<parts>(std::move(claim), with_list(options), settings);
   TAMIS_CHECK(made->recover());
   return guarded_store(std::move(made));
 }

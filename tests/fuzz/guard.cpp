@@ -31,7 +31,7 @@ guard_options options() {
   made.hash = test::test_hash();
   made.stripes = stripes;
   made.background_rebuild = false;
-  made.remembered_mistakes = 16;
+  made.repeat_detection_slots = 16;
   return made;
 }
 

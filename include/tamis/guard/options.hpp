@@ -31,6 +31,10 @@ enum class protocol_step : std::uint32_t {
 };
 
 struct guard_options {
+  // An id, or "ID+mistakes". A filter that does not adapt by itself has a list of known mistakes, of a 64th of the capacity,
+  // unless the option `mistakes` in params says how many entries the store gets (0: no list). With a rate the list comes on top
+  // of the filter, at about 2.3 bits per key; bits per key pay for both. A filter that adapts by itself has a list only where
+  // it is asked for, and lists what it cannot fix.
   std::string filter = "bloom1";
   // Of the whole store; the capacity is divided among the stripes. All filters, also those that are loaded or rebuilt, take
   // their tables from params.memory; nullptr: from the memory that is in force when the store is opened.
@@ -55,7 +59,8 @@ struct guard_options {
   // Where no snapshot can be used: true: a thread scans the store and fills the filters, and until it is done they answer
   // "maybe"; false: no thread is ever started, and open does it before it returns.
   bool background_rebuild = true;
-  std::uint32_t remembered_mistakes = 1 << 16;  // slots for telling repeated false positives from first-time ones; 8 bytes each
+  // Slots of the table that tells repeated false positives from first-time ones, for the statistics only; 8 bytes each.
+  std::uint32_t repeat_detection_slots = 1 << 16;
 
   std::uint32_t skipped_steps = 0;  // for tests: protocol_step values, added up
 };
@@ -78,9 +83,10 @@ struct guard_stats {
   // of fixed size, so a mistake that was pushed out by others counts as first-time again: repeated is a lower bound.
   std::uint64_t first_false_positives = 0;
   std::uint64_t repeated_false_positives = 0;
-  std::uint64_t unguarded = 0;    // queries while a stripe's filter was being rebuilt
-  std::uint64_t store_reads = 0;  // of entries, on behalf of queries
-  std::uint64_t adaptations = 0;
+  std::uint64_t unguarded = 0;         // queries while a stripe's filter was being rebuilt
+  std::uint64_t store_reads = 0;       // of entries, on behalf of queries
+  std::uint64_t adaptations = 0;       // mistakes that the filter fixed, or listed as known
+  std::uint64_t known_mistakes = 0;    // in the lists now
   std::uint64_t unfixable = 0;         // mistakes that the filter could not fix
   std::uint64_t adaptations_left = 0;  // given up because a writer held the stripe
   std::uint64_t rejuvenations = 0;     // true positives that the filter was told of
