@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
 #include <numbers>
 
@@ -31,6 +32,7 @@ struct flags {
   std::string queries_path;
   std::string filters;
   std::string compare = "memory";
+  std::string seeds = "1";
   std::string read_us;
   std::string read_price;
   std::string store = "memory";
@@ -84,15 +86,44 @@ std::vector<digest> each_once(std::vector<digest> members, const digest_store& s
   return members;
 }
 
+// The same keys under another hash seed: a digest is hashed again.
+class other_hash {
+ public:
+  explicit other_hash(std::uint64_t seed) : hash_(hasher::fast(seed)) {}
+  std::vector<digest> operator()(std::span<const digest> digests) const {
+    std::vector<digest> all;
+    all.reserve(digests.size());
+    for (const digest& d : digests) all.push_back(hash_(std::as_bytes(std::span(&d, 1))));
+    return all;
+  }
+
+ private:
+  hasher hash_;
+};
+
+// A run beside the first: other hash seed, other luck.
+struct seeded_run {
+  other_hash hash;
+  digest_store truth;
+  std::vector<contestant> contestants;
+
+  seeded_run(std::uint64_t seed, const lineup_terms& terms, std::span<const digest> members, std::span<const digest> tried)
+      : hash(seed), truth(hash(members)), contestants(line_up(terms, hash(members), hash(tried)).loaded) {}
+};
+
 // `queries`: the first ones, if they were read already.
 void run_log(replay_source& source, std::vector<digest> queries, const digest_store& truth, const slow_side& store,
-             query_log& log, std::vector<contestant>& contestants) {
+             query_log& log, std::vector<contestant>& contestants, std::deque<seeded_run>& others) {
   progress bar("replaying", source.total());
   std::vector<std::uint64_t> numbers;
   if (queries.empty()) source.next_queries(queries);
   for (; !queries.empty(); source.next_queries(queries)) {
     log.judge(queries, truth, numbers);
     for (contestant& c : contestants) c.ask(queries, numbers, store);
+    for (seeded_run& run : others) {
+      const std::vector<digest> hashed = run.hash(queries);
+      for (contestant& c : run.contestants) c.ask(hashed, numbers, run.truth);
+    }
     bar.at(source.done(), log.queries());
   }
 }
@@ -160,6 +191,8 @@ void report(const replay_result& result, flags& given) {
 void run(flags& given) {
   const std::string directory = store_directory(given.store);
   const read_costs costs = costs_of(given);
+  const std::uint64_t seeds = parse_count("--seeds", given.seeds, 1, 100);
+  if (seeds > 1 && !directory.empty()) fail("--seeds " + given.seeds, "needs --store memory: a store on disk has one seed");
   terms_of(given, 1);  // what is wrong with it is said before the members are read
   const auto source = source_of(given);
   std::vector<digest> members = source->members();
@@ -174,9 +207,18 @@ void run(flags& given) {
     on_disk = open_rocksdb_side(directory, members);
     loaded.loaded.emplace_back(open_rocksdb_bloom(directory, members, bloom_bits(loaded, terms)));
   }
+  std::deque<seeded_run> others;
+  for (std::uint64_t seed = 1; seed < seeds; ++seed) {
+    others.emplace_back(seed, terms, members, tried_part(*source, first_queries));
+  }
   query_log log;
   const slow_side& store = on_disk ? *on_disk : static_cast<const slow_side&>(truth);
-  run_log(*source, std::move(first_queries), truth, store, log, loaded.loaded);
+  run_log(*source, std::move(first_queries), truth, store, log, loaded.loaded, others);
+  std::vector<std::vector<contestant>> other_seeds;
+  for (seeded_run& run : others) {
+    refuse_false_negatives(run.contestants);
+    other_seeds.push_back(std::move(run.contestants));
+  }
 
   const replay_result result{.source = source->description(),
                              .store = store_text(directory),
@@ -186,7 +228,8 @@ void run(flags& given) {
                              .others = loaded.others,
                              .memory = memory_text(loaded),
                              .bits_per_key = loaded.bits_per_key,
-                             .costs = costs};
+                             .costs = costs,
+                             .other_seeds = other_seeds};
   report(result, given);
   refuse_false_negatives(loaded.loaded);
 }
@@ -207,6 +250,7 @@ void add_replay(CLI::App& tool) {
                    "at equal memory, which is what the first filter needs for the rate, or --bits-per-key (default); or rate: "
                    "each is made for the rate")
       ->type_name("memory|rate");
+  command->add_option("--seeds", given->seeds, "hash seeds to try: shows what is luck (default: 1)")->type_name("N");
   command->add_option("--read-us", given->read_us, "microseconds that a read of the store takes (default: 100)")
       ->type_name("US");
   command->add_option("--read-price", given->read_price, "and what a million of them cost, in any currency")

@@ -153,6 +153,16 @@ void print_rates(const replay_result& result, output& out) {
 
 }  // namespace
 
+std::vector<std::uint64_t> mistakes_by_seed(const replay_result& result, const contestant& c) {
+  std::vector<std::uint64_t> all = {c.false_positives()};
+  for (const auto& contestants : result.other_seeds) {
+    for (const contestant& other : contestants) {
+      if (other.name() == c.name()) all.push_back(other.false_positives());
+    }
+  }
+  return all;
+}
+
 std::string left_out_text(const replay_result& result) {
   std::string text;
   for (const auto& [name, reason] : result.others) text += (text.empty() ? "Left out: " : "; ") + name + ": " + reason;
@@ -165,6 +175,28 @@ std::string costs_text(const replay_result& result) {
   if (result.costs.price_per_million) text += fmt::format(" and costs {:g} per million", *result.costs.price_per_million);
   return text + "; the filter's own time is taken off. Speeds: mean, and slowest to fastest turn.";
 }
+
+namespace {
+
+void print_luck(const replay_result& result, output& out) {
+  if (result.other_seeds.empty()) return;
+  out.print("\n{}\n", wrapped(fmt::format("Luck: false positives under {} hash seeds.", result.other_seeds.size() + 1),
+                              text_columns(), 0));
+  table luck;
+  luck.column("filter", align::left);
+  luck.column("least");
+  luck.column("median");
+  luck.column("most");
+  for (const contestant& c : result.contestants) {
+    if (!c.filters()) continue;
+    std::vector<std::uint64_t> all = mistakes_by_seed(result, c);
+    std::sort(all.begin(), all.end());
+    luck.row({c.name(), grouped(all.front()), grouped(all[all.size() / 2]), grouped(all.back())});
+  }
+  luck.print(out);
+}
+
+}  // namespace
 
 json replay_json(const replay_result& result) {
   json list = json::array();
@@ -192,6 +224,7 @@ json replay_json(const replay_result& result) {
                     {"fpr_over_time", std::move(rates)},
                     {"adapts", c.adapts()},
                     {"range_scans", c.range_scans()},
+                    {"false_positives_by_seed", mistakes_by_seed(result, c)},
                     {"vain_share_of_reads", vain_share(c)},
                     {"saved_seconds", number_or_null(saved_seconds(result, c))},
                     {"saved_money", result.costs.price_per_million ? json(saved_money(result, c)) : json(nullptr)},
@@ -218,6 +251,7 @@ void print_replay(const replay_result& result, output& out) {
   out.write('\n');
   print_mistakes(result, columns, out);
   print_rates(result, out);
+  print_luck(result, out);
   print_costs(result, out);
   if_any(costs_text(result));
   if_any(needs_of_adapting(result));

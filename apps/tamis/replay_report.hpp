@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "json.hpp"
 #include "replay_costs.hpp"
@@ -22,7 +23,11 @@ struct replay_result {
   std::string memory;   // what all of them have, in words
   double bits_per_key;  // the same; 0 if it differs
   read_costs costs;
+  std::span<const std::vector<contestant>> other_seeds;  // the same log under other hash seeds
 };
+
+// Reads in vain under each hash seed, this one first; seeds under which the filter was left out are not in it.
+std::vector<std::uint64_t> mistakes_by_seed(const replay_result& result, const contestant& c);
 
 // False positives among the negative queries in each tenth of the log; not a number where there were none.
 std::array<double, timeline::parts> rates_over_time(const replay_result& result, const contestant& c);

@@ -11,7 +11,7 @@ FIELDS = [
     "filter", "members", "queries", "negatives", "distinct_negatives", "false_positives", "first_time_false_positives",
     "repeated_false_positives", "false_negatives", "store_reads", "store_reads_avoided", "adaptations", "bits_per_key",
     "slow_bits_per_key", "fpr", "seconds", "queries_per_second", "fpr_over_time",
-    "adapts", "range_scans", "vain_share_of_reads", "saved_seconds", "saved_money", "slowest_queries_per_second", "fastest_queries_per_second",
+    "adapts", "range_scans", "false_positives_by_seed", "vain_share_of_reads", "saved_seconds", "saved_money", "slowest_queries_per_second", "fastest_queries_per_second",
 ]  # fmt: skip
 
 
@@ -107,6 +107,27 @@ class Replay(ToolTest):
         self.assertIsNone(self.json(*args)[0]["saved_money"])
         self.refused(*args, "--read-us", "0", says="--read-us '0'")
         self.refused(*args, "--read-price", "x", says="--read-price 'x'")
+
+    def test_seeds_show_luck(self):
+        """One absent key in a hundred asks for half of the log: whether a plain filter is wrong about it is luck."""
+        chance = random.Random(11)
+        self.write("m", lines(1, 3000))
+        self.write("q", "".join(f"x{chance.randrange(20) if chance.random() < 0.5 else chance.randrange(2000)}\n" for _ in range(40000)))
+        args = ("replay", "--members", "m", "--queries", "q", "--filter", "bloom,taf", "--fpr", "0.05")
+        alone = self.json(*args)
+        bloom, taf = self.json(*args, "--seeds", "8")
+        for one, row in zip(alone, (bloom, taf)):
+            self.assertEqual(one["false_positives_by_seed"], [one["false_positives"]])
+            self.assertEqual(row["false_positives"], one["false_positives"])
+            self.assertEqual(len(row["false_positives_by_seed"]), 8)
+            self.assertEqual(row["false_positives_by_seed"][0], row["false_positives"])
+        spread = lambda row: max(row["false_positives_by_seed"]) - min(row["false_positives_by_seed"])
+        self.assertGreater(spread(bloom), 4 * spread(taf))
+        text = " ".join(self.ok(*args, "--seeds", "8").split())
+        ordered = sorted(bloom["false_positives_by_seed"])
+        self.assertIn(f"bloom {ordered[0]:,} {ordered[4]:,} {ordered[-1]:,}", text)
+        self.refused(*args, "--seeds", "0", says="--seeds '0'")
+        self.refused(*args, "--seeds", "2", "--store", "rocksdb:s", says="needs --store memory")
 
     def test_the_first_sentence_says_what_is_worth_it(self):
         self.write("m", lines(1, 20000))
