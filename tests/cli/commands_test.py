@@ -60,7 +60,7 @@ class Commands(ToolTest):
         text = self.ok("advise", "--capacity", "1000", "--fpr", "1e-9")
         self.assertIn("at most 1e-09 of the queries", " ".join(text.split()))
         row = next(line for line in text.splitlines() if line.startswith("bloom "))
-        self.assertRegex(row, r"^bloom +0\.0054 +43\.1\d +0 +0\.00\d+ +0 ")  # MB, bits, slow bits, per million: first-time, repeated
+        self.assertRegex(row, r"^bloom +0\.0054 +43\.1\d +0 +\d\.\de-10 +0\.00\d+ +0 ")  # MB, bits, slow bits, rate of new keys, per million: first-time, repeated
         small = self.ok("advise", "--capacity", "10", "--fpr", "0.01")
         self.assertRegex(next(line for line in small.splitlines() if line.startswith("bloom ")), r"^bloom +1\.\de-05 ")  # MB
         text = self.ok("bench", "--filter", "bloom", "--keys", "1000", "--repeats", "1", "--fpr", "1e-9")
