@@ -16,7 +16,6 @@
 // is full of fixes, quotients give up a bit for more slots (detail/growing/two_width_table.hpp). The invariant and its proofs
 // are those of evergreen (docs/filters/evergreen.md).
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -237,7 +236,7 @@ class evergreen_fixed {
     return is_in ? insert_result::inserted : insert_result::full;
   }
 
-  // Slots that may be in use after an adapt: 0.97 of the homes, and room for all keys that are still to come.
+  // Slots of a part that may be in use after an adapt: 0.97 of the homes, and room for all keys that are still to come.
   std::uint64_t most_used(const detail::paired_table& part) const {
     const std::uint64_t homes = part.table().homes();
     const std::uint64_t most = homes - homes * 3 / 100;
@@ -246,20 +245,17 @@ class evergreen_fixed {
     return most - std::min(most, to_come);
   }
   // All digests of a quotient and of the bits that a slot there has.
-  digest_range range_of(const position& p) const {
+  digest_range range_of(const position& p, detail::pair_code code) const {
     const std::uint64_t quotients = table_.quotients();
-    const detail::pair_code code = table_.part(p.quotient).code();
     if (std::bit_width(quotients) + code.width() > 62) return detail::digests_of_word_place(p.quotient, quotients);
     return detail::digests_of_word_place((p.quotient << code.width()) + code.x_of(p.stream), quotients << code.width());
   }
   using stream_list = detail::short_list<detail::uint128, 24>;
   // The streams of the stored keys that have the quotient and the slot of `asked`, in order. Runs are short unless somebody
   // chose the keys: what an adapt may cost is bounded, and false says that they are more.
-  bool read_keys(const position& asked, const remote_ref& stored, stream_list& keys) const {
-    const detail::pair_code code = table_.part(asked.quotient).code();
+  bool read_keys(const position& asked, detail::pair_code code, const remote_ref& stored, stream_list& keys) const {
     std::uint64_t read = 0;
-    keys.clear();
-    stored.for_each_in(range_of(asked), [&](digest key) {
+    stored.for_each_in(range_of(asked, code), [&](digest key) {
       if (++read > detail::adapt_work::most_slots) return false;
       const position p = position_of(key);
       if (p.quotient == asked.quotient && code.x_of(p.stream) == code.x_of(asked.stream)) keys.push_back(p.stream);
@@ -269,27 +265,32 @@ class evergreen_fixed {
     return read <= detail::adapt_work::most_slots;
   }
   adapt_result adapt_with(digest d, const remote_ref& stored) {
-    using outcome = detail::paired_table::adapted::outcome;
     if (!may_contain(d)) return adapt_result::not_positive;
     if (holds(stored, d)) return adapt_result::is_member;
     const position asked = position_of(d);
-    stream_list keys;
-    std::optional<detail::two_width_table> before;  // the table was laid out anew
-    while (read_keys(asked, stored, keys)) {
-      detail::paired_table& part = table_.part(asked.quotient);
-      const std::uint64_t most = most_used(part);
-      const auto done = part.adapt(table_.local(asked.quotient), asked.stream, {keys.data(), keys.size()}, most);
-      if (done.is == outcome::fixed) return adapt_result::fixed;
-      missing_ += done.is == outcome::missing;
-      // More slots help if fixes have filled the table, not if one run has filled its end.
-      if (done.is != outcome::no_room || part.table().used() + 2 * keys.size() + 2 <= most) break;
-      auto laid_out = table_;
-      if (!make_room(laid_out)) break;
-      if (!before) before = std::move(table_);
-      table_ = std::move(laid_out);
+    fix is = fix_in(table_, asked, stored);
+    if (is == fix::needs_room) {
+      // In a copy: the remote is asked again, for entries that have become shorter, and may fail.
+      detail::two_width_table roomier = table_;
+      while (is == fix::needs_room && make_room(roomier)) is = fix_in(roomier, asked, stored);
+      if (is == fix::done) table_ = std::move(roomier);
     }
-    if (before) table_ = *std::move(before);
-    return adapt_result::unfixable;
+    return is == fix::done ? adapt_result::fixed : adapt_result::unfixable;
+  }
+  enum class fix { done, needs_room, impossible };
+  // Lengthens the entries of `table` that match. Unless it is done, the table is as it was.
+  fix fix_in(detail::two_width_table& table, const position& asked, const remote_ref& stored) {
+    using outcome = detail::paired_table::adapted::outcome;
+    detail::paired_table& part = table.part(asked.quotient);
+    stream_list keys;
+    if (!read_keys(asked, part.code(), stored, keys)) return fix::impossible;
+    const std::uint64_t most = most_used(part);
+    const auto adapted = part.adapt(table.local(asked.quotient), asked.stream, {keys.data(), keys.size()}, most);
+    if (adapted.is == outcome::fixed) return fix::done;
+    missing_ += adapted.is == outcome::missing;
+    // More slots help if fixes have filled the table, not if one run has filled its end.
+    const bool is_full = part.table().used() + 2 * keys.size() + 2 > most;
+    return adapted.is == outcome::no_room && is_full ? fix::needs_room : fix::impossible;
   }
   // More slots per block. False, and nothing has changed, if there are no more, or none that the budget allows.
   bool make_room(detail::two_width_table& table) const {
