@@ -26,7 +26,7 @@ TEST(counting_bloom, key_inserted_beyond_15_sticks) {
 }
 
 TEST(counting_bloom, up_to_14_copies_are_counted_exactly_and_leave_nothing) {
-  counting_bloom f = counting_bloom::create({.capacity = 1000, .fpr = 1e-6, .options = {{"k", "1"}}}).value();
+  counting_bloom f = counting_bloom::create({.capacity = 1000, .fpr = 0.002, .options = {{"k", "1"}}}).value();
   const digest d = test::keys(1)[0];
   for (std::uint64_t copies = 1; copies <= 14; ++copies) {
     f.insert(d);

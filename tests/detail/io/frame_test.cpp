@@ -172,7 +172,8 @@ TEST(frame, forged_headers_are_refused) {
     test::put_number(other, at, number);
     return other;
   };
-  EXPECT_TRUE(refused(unframed(test::resealed(with(frame_layout::family, std::uint8_t{2}))), "hash family"));
+  EXPECT_TRUE(refused(unframed(test::resealed(with(frame_layout::family, std::uint8_t{3}))), "hash family"));
+  EXPECT_TRUE(refused(unframed(test::resealed(with(frame_layout::family, hash_family::custom))), "name of its hash"));
   EXPECT_TRUE(refused(unframed(with(frame_layout::kind_length, std::uint8_t{0})), "kind"));
   EXPECT_TRUE(refused(unframed(with(frame_layout::kind_length, std::uint8_t{65})), "kind"));
   for (const std::uint8_t bits : {0, 11, 31, 64, 255})
