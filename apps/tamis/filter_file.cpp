@@ -42,6 +42,11 @@ filter_file open_filter(const std::string& path, const seed_flag& seed) {
   return read_filter(path, [&](const hash_identity& stored) { return seed.matching(stored); });
 }
 
+mapped_filter open_filter_mapped(const std::string& path, const seed_flag& seed) {
+  const hash_identity stored = must(mapped_frame::open(path)).index().header.hash;
+  return must(open_mapped(path, {must(path, seed.matching(stored))}));
+}
+
 filter_file open_filter_unkeyed(const std::string& path) {
   return read_filter(path, [](const hash_identity& stored) -> result<hasher> {
     return stored.family == hash_family::fast ? hasher::from(stored) : hasher();

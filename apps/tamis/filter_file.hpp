@@ -9,6 +9,7 @@
 #include "filter_flags.hpp"
 #include "json.hpp"
 #include "tamis/any_filter.hpp"
+#include "tamis/mapped.hpp"
 
 namespace tamis::cli {
 
@@ -19,6 +20,8 @@ struct filter_file {
 };
 
 filter_file open_filter(const std::string& path, const seed_flag& seed);
+// For lookups: nothing is read that need not be.
+mapped_filter open_filter_mapped(const std::string& path, const seed_flag& seed);
 // For looking at only: works without the secret of a keyed hash, so nothing may be asked of or added to the filter.
 filter_file open_filter_unkeyed(const std::string& path);
 

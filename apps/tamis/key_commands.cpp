@@ -31,6 +31,7 @@ struct key_command {
 struct check_command : key_command {
   bool absent = false;
   bool count_only = false;
+  bool unverified = false;
 };
 
 struct tally {
@@ -76,7 +77,9 @@ void run_add(key_command& given) {
 }
 
 void run_check(check_command& given) {
-  const any_filter filter = open_filter(given.path, given.seed).filter;
+  mapped_filter file = open_filter_mapped(given.path, given.seed);
+  if (!given.unverified && !file.is_verified()) must(file.verify());
+  const any_filter& filter = file.filter();
   key_reader keys(given.keys.path, given.keys.style);
   output out;
   const bool print = !given.count_only && given.files.text_wanted();
@@ -93,7 +96,7 @@ void run_check(check_command& given) {
         return static_cast<std::size_t>(std::count(answers, answers + batch.size(), true));
       });
   if (given.count_only && given.files.text_wanted()) out.print("maybe {}\nno {}\n", maybe.yes, maybe.no);
-  write_json(given.json, {{"maybe", maybe.yes}, {"no", maybe.no}});
+  write_json(given.json, {{"maybe", maybe.yes}, {"no", maybe.no}, {"verified", file.is_verified()}});
   out.flush();
 }
 
@@ -159,6 +162,9 @@ void add_add(CLI::App& tool) {
 void add_check(CLI::App& tool) {
   add_key_command(tool, "check", "print the keys that may be in a filter",
                   "Keys are printed as they came, with the separator they are read with.\n\n"
+                  "The file is mapped, and must not be shortened meanwhile; to replace it is fine.\n"
+                  "With --unverified, answers come before the file is read, at once also from a\n"
+                  "large one. Damage that nobody looked for can then make keys look absent.\n\n"
                   "Example:\n"
                   "  tamis create seen.tamis --filter bloom --capacity 1000 --fpr 0.01\n"
                   "  seq 1 1000 | tamis add seen.tamis\n"
@@ -167,6 +173,8 @@ void add_check(CLI::App& tool) {
                     given.files.reads_filter(command, "FILE", given.path, "the filter")->required();
                     command.add_flag("-v,--absent", given.absent, "print the keys that are certainly not in, instead");
                     command.add_flag("-c,--count", given.count_only, "print how many there are of both, and no keys");
+                    command.add_flag("--unverified", given.unverified,
+                                     "do not compare the checksums of the table first, where that is safe");
                   });
 }
 

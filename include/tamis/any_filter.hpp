@@ -49,6 +49,7 @@ class any_model {
   virtual option_list settings() const = 0;
   virtual std::unique_ptr<any_model> clone() const = 0;
   virtual void save(detail::writer& out) const = 0;
+  virtual status validate() const { return {}; }
 
   // For filters whose updates can use what is stored (see concepts.hpp); the others ignore it.
   virtual insert_result insert(digest d, const remote_ref& stored) = 0;
@@ -192,6 +193,8 @@ class any_filter {
   memory_bits bits() const { return model_->bits(); }
   option_list settings() const { return model_->settings(); }
 
+  // Does the table agree with the fields? Of a filter that was made or loaded it does.
+  status validate() const { return model_->validate(); }
   status save(byte_sink& sink) const;
   status save_file(const std::string& path) const;
   std::vector<std::byte> save_bytes() const;

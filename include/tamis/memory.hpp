@@ -33,7 +33,8 @@ namespace tamis {
 
 namespace detail {
 class memory_owners;
-}
+class mapped_tables;
+}  // namespace detail
 
 // Has to outlive all tables that came from it, and is called from every thread that changes or frees one of its filters.
 class memory_resource {
@@ -54,6 +55,7 @@ class memory_resource {
  private:
   friend class huge_pages;
   friend class detail::memory_owners;
+  friend class detail::mapped_tables;
   friend class memory_scope;
   explicit memory_resource(std::uint16_t owner) noexcept : owner_(owner) {}
 

@@ -31,6 +31,7 @@
 #include "tamis/key_batch.hpp"
 #include "tamis/key_filter.hpp"
 #include "tamis/key_parts.hpp"
+#include "tamis/mapped.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tamis/options.hpp"
 #include "tamis/registry.hpp"

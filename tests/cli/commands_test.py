@@ -13,7 +13,7 @@ class Commands(ToolTest):
         for filter in [f["filter"] for f in self.json("filters")]:
             self.create(filter, filter, "10k", "0.01")
             self.assertEqual(self.json("add", filter, stdin=lines(1, 10000)), {"added": 10000, "refused": 0})
-            self.assertEqual(self.json("check", filter, stdin=lines(1, 10000)), {"maybe": 10000, "no": 0})
+            self.assertEqual(self.json("check", filter, stdin=lines(1, 10000)), {"maybe": 10000, "no": 0, "verified": True})
             others = self.json("check", filter, stdin=lines(10001, 20000))
             self.assertEqual(others["maybe"] + others["no"], 10000)
             self.assertLess(others["maybe"], 300, filter)
@@ -83,7 +83,7 @@ class Commands(ToolTest):
         self.assertIn("added 2 keys", text)
         self.assertEqual(json.loads(self.read("result.json")), {"added": 2, "refused": 0})
         self.assertEqual(self.ok("check", "f", "--json", "result.json", "--force", stdin="a\n"), "a\n")
-        self.assertEqual(json.loads(self.read("result.json")), {"maybe": 1, "no": 0})
+        self.assertEqual(json.loads(self.read("result.json")), {"maybe": 1, "no": 0, "verified": True})
 
     def test_remove(self):
         self.create("f", "counting-bloom")
@@ -94,6 +94,19 @@ class Commands(ToolTest):
         self.assertEqual(self.json("remove", "f", stdin="never added\n"), {"removed": 0, "absent": 1})
         self.create("b", "bloom")
         self.refused("remove", "b", stdin="a\n", says="cannot delete; these can: counting-bloom")
+
+    def test_check_unverified(self):
+        self.create("f", "bloom1", "1000000")
+        self.ok("add", "f", stdin=lines(1, 1000))
+        answer = self.json("check", "f", "--unverified", stdin=lines(1, 1000))
+        self.assertEqual(answer, {"maybe": 1000, "no": 0, "verified": False})
+        damaged = bytearray(self.read("f"))
+        damaged[len(damaged) // 2] ^= 1
+        self.write("f", bytes(damaged))
+        self.refused("check", "f", stdin="1\n", says="is wrong: the file is damaged")
+        self.assertEqual(self.json("check", "f", "--unverified", stdin="1\n")["verified"], False)
+        self.create("q", "rsqf", "1000000")
+        self.assertEqual(self.json("check", "q", "--unverified", stdin="1\n"), {"maybe": 0, "no": 1, "verified": True})
 
     def test_merge(self):
         for name, first in [("a", 1), ("b", 401)]:

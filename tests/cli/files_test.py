@@ -37,6 +37,7 @@ class Files(ToolTest):
         super().setUp()
         self.create("filter", "counting-bloom", "100", "0.1")
         self.ok("add", "filter", stdin=lines(1, 10))
+        self.create("bloom", "bloom", "100", "0.1")
 
     def contents(self):
         return {name: self.read(name) for name in sorted(os.listdir(self.dir)) if os.path.isfile(self.path(name))}
@@ -48,7 +49,7 @@ class Files(ToolTest):
         for flag in about.get("reads", []) + about.get("changes", []):
             places[flag] = "in-" + flag.strip("-").lower()
             is_filter = flag == "FILE"
-            self.write(places[flag], self.read("filter") if is_filter else lines(1, 10) if flag != "--queries" else lines(5, 50))
+            self.write(places[flag], self.read(about.get("filter", "filter")) if is_filter else lines(1, 10) if flag != "--queries" else lines(5, 50))
         return places
 
     def arguments(self, name, places):
@@ -205,7 +206,7 @@ class Files(ToolTest):
                 self.assertEqual(self.ok("check", "filter", "keys", "--json", target), "1\n")
         self.ok("replay", "--members", "keys", "--queries", "keys", "--json", "/dev/null", "--html", "/dev/null")
         self.ok("create", "/dev/null", *BLOOM)
-        self.assertEqual(self.json("check", "filter", "/dev/null"), {"maybe": 0, "no": 0})
+        self.assertEqual(self.json("check", "filter", "/dev/null"), {"maybe": 0, "no": 0, "verified": True})
         same = self.ok("info", "filter", "--json", "-")
         self.assertEqual(self.ok("info", "filter", "--json", "/dev/stdout"), same)
         os.symlink("/dev/stdout", self.path("screen"))

@@ -93,6 +93,7 @@ class bloom {
   static void visit(Self& self, Archive& archive) {
     archive(self.capacity_, self.keys_, self.k_, self.table_);
   }
+  static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
     if (k_ < 1 || k_ > detail::most_bloom_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
     if (table_.size() == 0) return failure{"the table is empty"};

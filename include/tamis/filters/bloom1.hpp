@@ -137,6 +137,7 @@ class bloom1 {
   static void visit(Self& self, Archive& archive) {
     archive(self.capacity_, self.keys_, self.k_, self.split_, self.words_);
   }
+  static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
     if (k_ < 1 || k_ > detail::most_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
     if (split_ && k_ != detail::split_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 8 as in split words"};

@@ -110,6 +110,7 @@ class counting_bloom {
   static void visit(Self& self, Archive& archive) {
     archive(self.capacity_, self.keys_, self.k_, self.counters_);
   }
+  static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
     if (k_ < 1 || k_ > detail::most_bloom_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
     if (counters_.size() == 0) return failure{"the table is empty"};

@@ -53,6 +53,7 @@ class model_with_mistakes final : public any_model {
     filter_->save(out);
     out(mistakes_);
   }
+  status validate() const override { return filter_->validate(); }
 
   bool may_contain(digest d) const override { return filter_->may_contain(d) && !mistakes_.contains(d); }
   // Only what the filter says "maybe" to is hashed again.

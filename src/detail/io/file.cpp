@@ -15,11 +15,6 @@
 namespace tamis::detail {
 namespace {
 
-failure system_error(const std::string& path, const char* doing) {
-  const int reason = errno;
-  return {path + ": " + doing + ": " + std::strerror(reason), reason == ENOENT ? error_code::not_found : error_code::io};
-}
-
 failure not_regular(const std::string& path, mode_t mode) {
   if (S_ISDIR(mode)) return {path + ": is a directory", error_code::io};
   const char* kind = S_ISFIFO(mode)   ? "a named pipe"
@@ -35,10 +30,10 @@ status sync_directory_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return system_error(directory, "cannot open directory");
+  if (descriptor < 0) return system_failure(directory, "cannot open directory");
   const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL;  // some file systems cannot sync directories
   ::close(descriptor);
-  if (!synced) return system_error(directory, "cannot sync directory");
+  if (!synced) return system_failure(directory, "cannot sync directory");
   return {};
 }
 
@@ -57,6 +52,11 @@ std::string target_of(const std::string& path) {
 
 }  // namespace
 
+failure system_failure(const std::string& path, const char* doing) {
+  const int reason = errno;
+  return {path + ": " + doing + ": " + std::strerror(reason), reason == ENOENT ? error_code::not_found : error_code::io};
+}
+
 // Never waits: a named pipe without a writer would keep an ordinary open waiting for one.
 result<file_source> file_source::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -66,11 +66,11 @@ result<file_source> file_source::open(const std::string& path) {
     // A socket cannot be opened at all; the system's reason for that does not say so.
     if (::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) return not_regular(path, info.st_mode);
     errno = reason;
-    return system_error(path, "cannot open");
+    return system_failure(path, "cannot open");
   }
   const bool known = ::fstat(descriptor, &info) == 0;
   if (known && S_ISREG(info.st_mode)) return file_source(path, descriptor, static_cast<std::uint64_t>(info.st_size));
-  failure refusal = known ? not_regular(path, info.st_mode) : system_error(path, "cannot open");
+  failure refusal = known ? not_regular(path, info.st_mode) : system_failure(path, "cannot open");
   ::close(descriptor);
   return refusal;
 }
@@ -86,7 +86,7 @@ status file_source::read(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t got = ::read(descriptor_, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error(path_, "cannot read");
+    if (got < 0) return system_failure(path_, "cannot read");
     if (got == 0) return failure{"it ends too early", error_code::damaged};
     remaining_ -= std::min(remaining_, static_cast<std::uint64_t>(got));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
@@ -102,9 +102,9 @@ result<file_replacement> file_replacement::create(const std::string& path) {
   static std::atomic<unsigned> counter = 0;
   std::string temporary = target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) return system_error(path, "cannot create a file beside it");
+  if (descriptor < 0) return system_failure(path, "cannot create a file beside it");
   file_replacement made(std::move(target), std::move(temporary), descriptor);
-  if (exists && ::fchmod(descriptor, old.st_mode & 07777) != 0) return system_error(path, "cannot keep its mode");
+  if (exists && ::fchmod(descriptor, old.st_mode & 07777) != 0) return system_failure(path, "cannot keep its mode");
   return made;
 }
 
@@ -122,16 +122,16 @@ status file_replacement::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return system_error(path_, "cannot write");
+    if (put < 0) return system_failure(path_, "cannot write");
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
   return {};
 }
 
 status file_replacement::commit() {
-  if (::fsync(descriptor_) != 0) return system_error(path_, "cannot sync");
-  if (::close(std::exchange(descriptor_, -1)) != 0) return system_error(path_, "cannot close");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error(path_, "cannot replace");
+  if (::fsync(descriptor_) != 0) return system_failure(path_, "cannot sync");
+  if (::close(std::exchange(descriptor_, -1)) != 0) return system_failure(path_, "cannot close");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_failure(path_, "cannot replace");
   temporary_.clear();
   return sync_directory_of(path_);
 }

@@ -45,6 +45,10 @@ class model final : public any_model {
     const memory_scope from(memory_);
     out(filter_);
   }
+  status validate() const override {
+    if constexpr (self_checking<F>) return filter_.validate();
+    return {};
+  }
 
   insert_result insert(digest d, [[maybe_unused]] const remote_ref& stored) override {
     const memory_scope from(memory_);
@@ -148,7 +152,9 @@ registry_entry entry_of() {
           },
           [](reader& in) -> made {
             F filter = stored_access::blank<F>();
+            in.accept_any_table(accepts_any_table<F>);
             in(filter);
+            in.accept_any_table(false);  // a list behind it is none of its tables
             if (!in.ok()) return prefixed("", in.state());
             return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
           }};

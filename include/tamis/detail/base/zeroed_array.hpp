@@ -74,6 +74,16 @@ class zeroed_array {
     return array;
   }
 
+  // Of memory that holds the values already. It goes back to its owner like any other.
+  // Requires: whole cache lines; fewer values than 2^48.
+  static zeroed_array adopt(const table_memory& memory, std::uint64_t size) {
+    assert(reinterpret_cast<std::uintptr_t>(memory.data) % cache_line_bytes == 0 && size <= most_size);
+    zeroed_array array;
+    array.data_ = static_cast<T*>(memory.data);
+    array.extent_ = {size & most_size, memory.owner};
+    return array;
+  }
+
   // A copy with zeros behind it.  Requires: size >= size().
   result<zeroed_array> lengthened(std::uint64_t size) const {
     assert(size >= this->size());

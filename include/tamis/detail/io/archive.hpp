@@ -41,6 +41,18 @@ concept self_checking = requires(const T& value) {
   { value.validate() } -> std::same_as<status>;
 };
 
+// Has a type a cheaper check, which does not read its tables?
+template <class T>
+concept checks_fields = requires(const T& value) {
+  { value.validate_fields() } -> std::same_as<status>;
+};
+
+// Does a type say that all its operations stay inside its tables and end, whatever bytes the tables have?
+template <class T>
+concept accepts_any_table = requires {
+  requires T::accepts_any_table;
+};
+
 // Makes the empty object that a reader fills. Types whose empty state is of no use to anybody keep their default constructor
 // private and befriend this.
 struct stored_access {
@@ -106,9 +118,24 @@ class writer {
   status status_;
 };
 
+// A source whose tables can be used where they are.
+class table_lender : public byte_source {
+ public:
+  // The next bytes as the memory of a table. `any_content`: whoever uses it can bear any bytes, so that they need no check.
+  // Requires: they begin at a multiple of a cache line.
+  virtual result<table_memory> lend(std::uint64_t bytes, bool any_content) = 0;
+};
+// Smaller tables are read.
+inline constexpr std::uint64_t least_lent_bytes = std::uint64_t{1} << 16;
+
 class reader {
  public:
   explicit reader(byte_source& source) : source_(source), remaining_(source.remaining()) {}
+  explicit reader(table_lender& source) : source_(source), lender_(&source), remaining_(source.remaining()) {}
+
+  // What is read from here on stays inside its tables and ends whatever bytes they have: the tables of a lender are used
+  // unread, and types that have a `validate_fields` are asked that instead of `validate`.
+  void accept_any_table(bool accept = true) { any_table_ = accept && lender_ != nullptr; }
 
   template <class... Fields>
   void operator()(Fields&... fields) {
@@ -136,6 +163,9 @@ class reader {
     } else {
       static_assert(visitable<T, reader>, "a stored type needs a visit function");
       T::visit(value, *this);
+      if constexpr (checks_fields<T>) {
+        if (ok() && any_table_) return check(value.validate_fields());
+      }
       if constexpr (self_checking<T>) {
         if (ok()) check(value.validate());
       }
@@ -145,13 +175,31 @@ class reader {
   void get(zeroed_array<T>& array) {
     const std::uint64_t size = length(sizeof(T));
     if (!ok()) return;
+    const std::uint64_t table_bytes = size * sizeof(T);  // not more than are left
+    if (table_bytes >= aligned_table_bytes) align();
+    if (lender_ != nullptr && table_bytes >= least_lent_bytes) {
+      borrow(array, size);
+    } else {
+      fill(array, size);
+    }
+    if (table_bytes >= aligned_table_bytes) align();
+  }
+  template <class T>
+  void fill(zeroed_array<T>& array, std::uint64_t size) {
     auto made = zeroed_array<T>::make(size);
     if (!made) return fail(made.message(), made.code());
     array = *std::move(made);
-    const bool aligned = array.bytes() >= aligned_table_bytes;
-    if (aligned) align();
     bytes(std::as_writable_bytes(array.span()));
-    if (aligned) align();
+  }
+  template <class T>
+  void borrow(zeroed_array<T>& array, std::uint64_t size) {
+    if (!ok()) return;
+    if (size * sizeof(T) > remaining_) return fail("it ends too early");
+    auto lent = lender_->lend(size * sizeof(T), any_table_);
+    if (!lent) return fail(lent.message(), lent.code());
+    array = zeroed_array<T>::adopt(*lent, size);
+    position_ += array.bytes();
+    remaining_ -= array.bytes();
   }
   template <class T, class Allocator>
   void get(std::vector<T, Allocator>& values) {
@@ -178,6 +226,8 @@ class reader {
   void align();  // what lies before the next line is zero
 
   byte_source& source_;
+  table_lender* lender_ = nullptr;
+  bool any_table_ = false;
   std::uint64_t position_ = 0;
   std::uint64_t remaining_;
   status status_;

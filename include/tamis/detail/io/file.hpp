@@ -5,10 +5,14 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "tamis/stream.hpp"
 
 namespace tamis::detail {
+
+// What the system refused, with its reason (errno).
+failure system_failure(const std::string& path, const char* doing);
 
 class file_source final : public byte_source {
  public:
@@ -20,6 +24,9 @@ class file_source final : public byte_source {
 
   status read(std::span<std::byte> bytes) override;
   std::uint64_t remaining() const override { return remaining_; }
+
+  int descriptor() const { return descriptor_; }
+  int take_descriptor() && { return std::exchange(descriptor_, -1); }  // the caller closes it
 
  private:
   file_source(std::string path, int descriptor, std::uint64_t size)
