@@ -40,6 +40,15 @@ erase_result any_model::erase(digest d) {
   return erase_many(hasher(), std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
 }
 
+result<std::uint64_t> any_model::fold(double) {
+  return failure{std::string(info().id) + " filters cannot be folded", error_code::unsupported};
+}
+
+result<std::uint64_t> any_filter::fold(double fpr) {
+  if (!(fpr > 0.0 && fpr < 1.0)) return failure{"a rate to fold to lies between 0 and 1", error_code::out_of_range};
+  return model_->fold(fpr);
+}
+
 std::string any_filter::kind() const { return kind_of(*model_); }
 
 failure any_filter::unable(const char* what) const {

@@ -14,6 +14,7 @@ void add_bench(CLI::App& tool);
 void add_check(CLI::App& tool);
 void add_create(CLI::App& tool);
 void add_filters(CLI::App& tool);
+void add_fold(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_info(CLI::App& tool);
 void add_merge(CLI::App& tool);

@@ -19,6 +19,7 @@ void add_commands(CLI::App& tool) {
   add_check(tool);
   add_remove(tool);
   add_merge(tool);
+  add_fold(tool);
   add_info(tool);
   add_replay(tool);
   add_advise(tool);

@@ -66,6 +66,7 @@ class any_model {
   virtual status merge(const any_model& other) = 0;
   virtual status merge(const any_model& other, const remote_ref& stored) = 0;
   virtual void rejuvenate_many(const hasher& hash, const key_batch& keys) = 0;
+  virtual result<std::uint64_t> fold(double fpr);
 };
 
 class any_filter {
@@ -183,6 +184,10 @@ class any_filter {
   // The same with a remote that holds all keys of both. A telescoping filter that has adapted may need it; one that grows gives
   // the entries back what they have forgotten. Filters that have no use for it merge without.
   status merge(const any_filter& other, const remote_ref& stored);
+
+  // bloom and bloom1: as small as can be with a rate of at most `fpr`, for the keys that are in. By how much it became smaller,
+  // 1 if it could not; the capacity follows. An error, and no change, for other filters.
+  result<std::uint64_t> fold(double fpr);
 
   // How many keys are in, each copy counted; Bloom filters count what was inserted.
   std::uint64_t size() const { return model_->keys(); }

@@ -108,6 +108,23 @@ class Commands(ToolTest):
         self.create("q", "rsqf", "1000000")
         self.assertEqual(self.json("check", "q", "--unverified", stdin="1\n"), {"maybe": 0, "no": 1, "verified": True})
 
+    def test_fold(self):
+        for filter in ("bloom", "bloom1"):
+            self.ok("create", filter, "--filter", filter, "--capacity", "64k", "--bits-per-key", "16")
+            self.ok("add", filter, stdin=lines(1, 1000))
+            size = len(self.read(filter))
+            folded = self.json("fold", filter, "--fpr", "0.01")
+            self.assertGreater(folded["factor"], 1)
+            self.assertLessEqual(folded["expected_fpr"], 0.01)
+            self.assertLess(len(self.read(filter)), size / folded["factor"] + 200)
+            self.assertEqual(self.json("check", filter, stdin=lines(1, 1000))["maybe"], 1000)
+            before = self.sum(filter)
+            self.assertIn("not folded", self.ok("fold", filter, "--fpr", "1e-9"))
+            self.assertEqual(self.sum(filter), before)
+        self.refused("fold", "bloom", "--fpr", "1", says="--fpr '1'")
+        self.create("c", "cuckoo")
+        self.refused("fold", "c", "--fpr", "0.1", says="c: cuckoo filters cannot be folded")
+
     def test_merge(self):
         for name, first in [("a", 1), ("b", 401)]:
             self.create(name)

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": dict(args=["check", "{FILE}", "{KEYS}"], reads=["FILE", "KEYS"], creates=["--json"]),
     "remove": dict(args=["remove", "{FILE}", "{KEYS}"], changes=["FILE"], reads=["KEYS"], creates=["--json"]),
     "merge": dict(args=["merge", "{OUT}", "{FILE}"], reads=["FILE"], creates=["OUT", "--json"]),
+    "fold": dict(args=["fold", "{FILE}", "--fpr", "0.1"], changes=["FILE"], creates=["--json"], filter="bloom"),
     "info": dict(args=["info", "{FILE}"], reads=["FILE"], creates=["--json"]),
     "replay": dict(args=["replay", "--members", "{--members}", "--queries", "{--queries}", "--filter", "bloom"], reads=["--members", "--queries"],
                    creates=["--json", "--html"]),

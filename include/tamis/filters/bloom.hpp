@@ -20,6 +20,7 @@
 #include "tamis/detail/hash/double_hash.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/bloom.hpp"
+#include "tamis/detail/math/fold.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -66,6 +67,20 @@ class bloom {
     table_ |= other.table_;
     keys_ += other.keys_;
     return {};
+  }
+
+  // As small as it can be with a rate of at most `fpr`, for what it holds now: halved, or divided otherwise if the number of
+  // its bits is odd. By how much; 1 if no divisor up to 64 will do. No key is lost.
+  result<std::uint64_t> fold(double fpr) { return detail::fold_within(*this, fpr); }
+  std::uint64_t cells() const { return table_.size(); }
+  // Requires: by divides cells().
+  result<bloom> folded(std::uint64_t by) const {
+    bloom smaller;
+    TAMIS_TRY(smaller.table_, table_.folded(by));
+    smaller.capacity_ = std::max(keys_, detail::divide_up(capacity_, by));
+    smaller.keys_ = keys_;
+    smaller.k_ = k_;
+    return smaller;
   }
 
   std::uint64_t keys() const { return keys_; }

@@ -22,6 +22,7 @@
 #include "tamis/detail/bloom/block_words.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/bloom.hpp"
+#include "tamis/detail/math/fold.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -94,6 +95,21 @@ class bloom1 {
     words_.unite(other.words_);
     keys_ += other.keys_;
     return {};
+  }
+
+  // As small as it can be with a rate of at most `fpr`, for what it holds now: halved, or divided otherwise if the number of
+  // its words is odd. By how much; 1 if no divisor up to 64 will do. No key is lost.
+  result<std::uint64_t> fold(double fpr) { return detail::fold_within(*this, fpr); }
+  std::uint64_t cells() const { return words_.blocks(); }
+  // Requires: by divides cells().
+  result<bloom1> folded(std::uint64_t by) const {
+    bloom1 smaller;
+    TAMIS_TRY(smaller.words_, words_.folded(by));
+    smaller.capacity_ = std::max(keys_, detail::divide_up(capacity_, by));
+    smaller.keys_ = keys_;
+    smaller.k_ = k_;
+    smaller.split_ = split_;
+    return smaller;
   }
 
   std::uint64_t keys() const { return keys_; }

@@ -54,6 +54,7 @@ class model_with_mistakes final : public any_model {
     out(mistakes_);
   }
   status validate() const override { return filter_->validate(); }
+  result<std::uint64_t> fold(double fpr) override { return filter_->fold(fpr); }
 
   bool may_contain(digest d) const override { return filter_->may_contain(d) && !mistakes_.contains(d); }
   // Only what the filter says "maybe" to is hashed again.

@@ -112,6 +112,13 @@ class model final : public any_model {
     }
     return merge(other);
   }
+  result<std::uint64_t> fold([[maybe_unused]] double fpr) override {
+    if constexpr (requires { filter_.fold(fpr); }) {
+      const memory_scope from(memory_);
+      return filter_.fold(fpr);
+    }
+    return failure{std::string(F::info.id) + " filters cannot be folded", error_code::unsupported};
+  }
   void rejuvenate_many([[maybe_unused]] const hasher& hash, [[maybe_unused]] const key_batch& keys) override {
     const memory_scope from(memory_);
     if constexpr (rejuvenating<F>) tamis::rejuvenate_many(filter_, hash, keys);

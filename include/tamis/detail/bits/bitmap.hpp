@@ -96,6 +96,14 @@ class bitmap {
     return *this;
   }
 
+  // Of every `by` bits one: are any of them set?  Requires: by divides size().
+  result<bitmap> folded(std::uint64_t by) const {
+    assert(size_ % by == 0);
+    TAMIS_TRY(bitmap smaller, make(size_ / by));
+    for (std::uint64_t i = find_one(0); i < size_; i = find_one(i + 1)) smaller.set(i / by);
+    return smaller;
+  }
+
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.size_, self.words_);

@@ -264,6 +264,15 @@ class block_words {
     for (std::uint64_t i = 0; i < lanes_.size(); ++i) lanes_[i] |= other.lanes_[i];
   }
 
+  // Every `by` blocks united to one.  Requires: by divides blocks().
+  result<block_words> folded(std::uint64_t by) const {
+    assert(blocks_ % by == 0);
+    TAMIS_TRY(block_words smaller, make(blocks_ / by, width_));
+    const unsigned each = width_ / 32;
+    for (std::uint64_t i = 0; i < lanes_.size(); ++i) smaller.lanes_[i / each / by * each + i % each] |= lanes_[i];
+    return smaller;
+  }
+
   // The rate of the present content: a block with X of its W bits set passes k random places with (X / W)^k.
   double rate(unsigned k) const {
     if (blocks_ == 0) return 0.0;
