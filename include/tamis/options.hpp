@@ -188,7 +188,7 @@ constexpr std::string_view option_word(chain_rates rates) { return rates == chai
 struct chain_geometric_options {
   std::optional<unsigned> fingerprint = std::nullopt;  // bits stored per key at first, 1 to 56
   std::optional<unsigned> threshold = std::nullopt;    // slots in use, in percent, at which it grows, 50 to 95
-  std::optional<chain_rates> rates = std::nullopt;     // of each further filter: the first one's, or that divided by i²
+  std::optional<chain_rates> rates = std::nullopt;  // of the i-th filter: decreasing (1/i²) keeps a rate, the default with one
 
   option_list list() const {
     return detail::option_words().add("fingerprint", fingerprint).add("threshold", threshold).add("rates", rates).take();
@@ -204,7 +204,7 @@ constexpr std::string_view option_word(infini_mode mode) {
 struct infini_options {
   std::optional<unsigned> fingerprint = std::nullopt;  // bits stored per new key, 1 to 56
   std::optional<unsigned> threshold = std::nullopt;    // slots in use, in percent, at which it doubles, 50 to 95
-  std::optional<infini_mode> mode = std::nullopt;      // basic: `fingerprint` expansions at most; growing: they get longer
+  std::optional<infini_mode> mode = std::nullopt;  // growing keeps the rate, the default with one; basic: F doublings at most
 
   option_list list() const {
     return detail::option_words().add("fingerprint", fingerprint).add("threshold", threshold).add("mode", mode).take();

@@ -1,5 +1,7 @@
 // The false-positive rate is the one that was asked for and the one that the filter states; the memory is what was asked for.
 
+#include <cmath>
+
 #include "tests/conformance/cases.hpp"
 
 namespace tamis::test {
@@ -52,6 +54,34 @@ TEST_P(rate, bits_per_key_are_kept) {
     }
   }
   EXPECT_GE(made, 1u);
+}
+
+// Those that grow, except the two whose papers give the rate up: each link of a linear chain adds as much, and sacrifice takes
+// a bit of every fingerprint.
+std::vector<conformance_case> cases_that_keep_their_rate() {
+  auto cases = cases_that_can(&capabilities::expand);
+  std::erase_if(cases, [](const conformance_case& c) { return c.id() == "chain-linear" || c.id() == "sacrifice"; });
+  return cases;
+}
+TAMIS_CONFORMANCE(growing_rate, cases_that_keep_their_rate());
+
+// What was asked for holds while a filter becomes 64 times as large as it was made for. The rate of given keys is a random
+// number: one key makes at most 2 target / capacity of it (a slot of a table that is at least half full), so that by
+// McDiarmid's inequality it is more than sqrt(15 · 2 target / capacity · target) above its mean with probability e^-30 at most.
+TEST_P(growing_rate, asked_for_is_kept) {
+  constexpr std::uint64_t first_capacity = 4000;
+  for (const double target : {0.05, 0.01}) {
+    SCOPED_TRACE(target);
+    any_filter f = create({.capacity = first_capacity, .fpr = target}).value();
+    const std::vector<digest> asked = strangers(200000);
+    const double luck = target * std::sqrt(30.0 / static_cast<double>(first_capacity));
+    for (std::uint64_t size = first_capacity; size <= 64 * first_capacity; size *= 2) {
+      SCOPED_TRACE(size);
+      insert_all(f, keys(size - f.keys(), f.keys()));
+      EXPECT_LE(f.expected_fpr(), target + luck);
+      EXPECT_TRUE(at_most_by_chance(count_positives(f, asked), asked.size(), target + luck));
+    }
+  }
 }
 
 // At any load, not only at capacity, and whatever the options are.

@@ -94,6 +94,16 @@ TEST(chain_geometric, decreasing_rates_keep_the_target_for_ever) {
   }
 }
 
+TEST(chain_geometric, an_asked_rate_makes_rates_decrease) {
+  const auto rates_of = [](const filter_params& params) {
+    return chain_geometric::create(params).value().settings()[2].second;
+  };
+  EXPECT_EQ(rates_of({.capacity = 100, .fpr = 0.01}), "decreasing");
+  EXPECT_EQ(rates_of({.capacity = 100, .bits_per_key = 12}), "equal");
+  EXPECT_EQ(rates_of({.capacity = 100, .fpr = 0.01, .options = {{"fingerprint", "7"}}}), "equal");
+  EXPECT_EQ(rates_of({.capacity = 100, .fpr = 0.01, .options = {{"rates", "equal"}}}), "equal");
+}
+
 // Keys whose fingerprints agree in the older, shorter filter and differ in the younger one: erasing the short match of one of
 // them would lose the other.
 TEST(chain_geometric, erases_the_longest_match) {

@@ -402,6 +402,20 @@ TEST(infini, rates_are_those_of_the_models) {
   }
 }
 
+// A rate that is asked for is kept by default, and by growing fingerprints when they are asked for; who names the fingerprint
+// or the memory gets the paper's chain.
+TEST(infini, an_asked_rate_makes_fingerprints_grow) {
+  const auto mode_of = [](const filter_params& params) { return infini::create(params).value().settings()[2].second; };
+  EXPECT_EQ(mode_of({.capacity = 100, .fpr = 0.01}), "growing");
+  EXPECT_EQ(mode_of({.capacity = 100, .bits_per_key = 12}), "chained");
+  EXPECT_EQ(mode_of({.capacity = 100, .fpr = 0.01, .options = {{"fingerprint", "7"}}}), "chained");
+  EXPECT_EQ(mode_of({.capacity = 100, .fpr = 0.01, .options = {{"mode", "basic"}}}), "basic");
+  for (const double target : {0.3, 0.1, 0.02, 0.003, 1e-5}) {
+    const infini f = infini::create({.capacity = 800, .fpr = target}).value();
+    EXPECT_LE(growing_rate(f.fingerprint(), 0.8, 62), target);
+  }
+}
+
 // Section 4.2: ceil((X + 1) / (F + 1)) tables; fewer where fingerprints grow.
 TEST(infini, chain_is_as_long_as_the_paper_says) {
   for (const char* mode : endless_modes) {

@@ -244,7 +244,8 @@ class chain_geometric : public quotient_chain {
   static constexpr option_info option_table[] = {
       fingerprint_option,
       threshold_option,
-      {"rates", "equal or decreasing", "equal", "rate of each further filter: the first one's, or that divided by i²"},
+      {"rates", "equal or decreasing", "decreasing with a rate, else equal",
+       "rate of the i-th filter: the first one's, or that divided by i², so that the rate is kept"},
   };
   static constexpr filter_info info{
       .id = "chain-geometric",
@@ -256,7 +257,9 @@ class chain_geometric : public quotient_chain {
   static result<chain_geometric> create(const filter_params& params) {
     constexpr std::string_view rates[] = {"equal", "decreasing"};
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::string rate, choice_option(params, "rates", "equal", rates));
+    // Who asks for a rate wants it however much the chain grows.
+    TAMIS_TRY(const std::uint64_t asked, number_option(params, fingerprint_option.name, 0, 1, detail::longest_remainder));
+    TAMIS_TRY(const std::string rate, choice_option(params, "rates", asked == 0 && params.fpr ? "decreasing" : "equal", rates));
     chain_geometric made;
     TAMIS_CHECK(made.start(info, params, rate == "decreasing"));
     return made;

@@ -18,7 +18,7 @@
 // old. Erasing and rejuvenating take the longest match: if it was another key's, that key also matches what was this key's.
 //
 // mode=basic has the active table only, so that it cannot expand when it has voids; mode=growing gives new entries the length
-// of equation 6. docs/filters/infini.md says what differs from the paper.
+// of equation 6, and keeps the rate that was asked for. docs/filters/infini.md says what differs from the paper.
 
 #include <algorithm>
 #include <array>
@@ -53,7 +53,8 @@ class infini {
   static constexpr option_info option_table[] = {
       {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
       {"threshold", "50 to 95", "80", "slots in use, in percent of the places, at which the filter doubles"},
-      {"mode", "basic, chained or growing", "chained", "basic: F expansions at most; growing: fingerprints get longer"},
+      {"mode", "basic, chained or growing", "growing with a rate, else chained",
+       "growing: new fingerprints get longer, the rate is kept; basic: F expansions at most"},
   };
   static constexpr filter_info info{
       .id = "infini",

@@ -45,7 +45,7 @@ TEST(growth, growing_rate_counts_the_first_generation_whole) {
     // The rounded lengths are no shorter than those of the printed equation.
     EXPECT_LE(before, growing_rate_printed(8, 0.8, x) + first / 2 + 1e-15);
   }
-  EXPECT_LT(growing_rate(8, 0.8, 100000), 1.27 * first);
+  EXPECT_LT(growing_rate(8, 0.8, 100000), growing_limit * first);
   EXPECT_LT(growing_rate_printed(8, 0.8, 100000), first * std::numbers::pi * std::numbers::pi / 12);
 }
 

@@ -14,7 +14,8 @@ inline result<infini> infini::create(const filter_params& params) {
   constexpr std::string_view kinds[] = {"basic", "chained", "growing"};
   TAMIS_TRY(const std::uint64_t asked, number_option(params, "fingerprint", 0, 1, longest));
   TAMIS_TRY(const std::uint64_t threshold, number_option(params, "threshold", 80, 50, 95));
-  TAMIS_TRY(const std::string mode, choice_option(params, "mode", "chained", kinds));
+  // Who asks for a rate wants it however much the filter grows.
+  TAMIS_TRY(const std::string mode, choice_option(params, "mode", asked == 0 && params.fpr ? "growing" : "chained", kinds));
   infini made;
   made.threshold_ = static_cast<std::uint32_t>(threshold);
   made.kind_ = mode == "basic" ? kind::basic : mode == "chained" ? kind::chained : kind::growing;
@@ -23,7 +24,8 @@ inline result<infini> infini::create(const filter_params& params) {
   const std::uint64_t spare = detail::quotient_spare(made.first_);
   auto f = static_cast<unsigned>(asked);
   if (f == 0 && params.fpr) {
-    for (f = 1; f <= longest && detail::quotient_rate(made.first_, params.capacity, f) > *params.fpr;) ++f;
+    const double first_rate = made.kind_ == kind::growing ? *params.fpr / detail::growing_limit : *params.fpr;
+    for (f = 1; f <= longest && detail::quotient_rate(made.first_, params.capacity, f) > first_rate;) ++f;
     if (f > longest) return failure{"fpr " + detail::shown(*params.fpr) + " would need fingerprints of more than 56 bits"};
   } else if (f == 0) {
     const auto slots = static_cast<double>(detail::divide_up(made.first_ + spare, 64) * 64);

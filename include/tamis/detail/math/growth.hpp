@@ -21,8 +21,9 @@ double infini_rate(unsigned fingerprint, double alpha, double expansions);
 // Equation 10 as it is printed: 2^(-F-1) alpha times the sum of 1/i^2 up to X + 1, for growing fingerprints.
 double growing_rate_printed(unsigned fingerprint, double alpha, unsigned expansions);
 // The same sum with the entries of the first size counted whole and with the rounded lengths of equation 6. The printed one
-// takes half of the former, so that it is too low; the limit of this one is below 1.27 · 2^-F alpha.
+// takes half of the former, so that it is too low; this one stays below growing_limit · 2^-F alpha.
 double growing_rate(unsigned fingerprint, double alpha, unsigned expansions);
+inline constexpr double growing_limit = 1.27;
 
 // Equations 4 and 7: bits per entry of a filter that is about to grow. `metadata`: bits per slot beside age and fingerprint, 3
 // in the paper.
