@@ -16,6 +16,7 @@
 #include "numbers.hpp"
 #include "printable.hpp"
 #include "progress.hpp"
+#include "replay_changes.hpp"
 #include "replay_html.hpp"
 #include "replay_lineup.hpp"
 #include "replay_report.hpp"
@@ -30,6 +31,9 @@ constexpr double default_fpr = 0.01;
 struct flags {
   std::string members_path;
   std::string queries_path;
+  std::string log_path;
+  std::string log_format;
+  std::string first_sight;
   std::string filters;
   std::string compare = "memory";
   std::string seeds = "1";
@@ -108,7 +112,12 @@ struct seeded_run {
   std::vector<contestant> contestants;
 
   seeded_run(std::uint64_t seed, const lineup_terms& terms, std::span<const digest> members, std::span<const digest> tried)
-      : hash(seed), truth(hash(members)), contestants(line_up(terms, hash(members), hash(tried)).loaded) {}
+      : hash(seed), truth(hash(members)), contestants(loaded(terms, hash(members), hash(tried))) {}
+
+  static std::vector<contestant> loaded(const lineup_terms& terms, const std::vector<digest>& members,
+                                        const std::vector<digest>& tried) {
+    return line_up(terms, members, {members, tried}).loaded;
+  }
 };
 
 // `queries`: the first ones, if they were read already.
@@ -188,12 +197,67 @@ void report(const replay_result& result, flags& given) {
   out.flush();
 }
 
-void run(flags& given) {
-  const std::string directory = store_directory(given.store);
-  const read_costs costs = costs_of(given);
-  const std::uint64_t seeds = parse_count("--seeds", given.seeds, 1, 100);
-  if (seeds > 1 && !directory.empty()) fail("--seeds " + given.seeds, "needs --store memory: a store on disk has one seed");
-  terms_of(given, 1);  // what is wrong with it is said before the members are read
+bool keys_change(const flags& given) { return !given.log_path.empty() || !given.first_sight.empty(); }
+
+// What cannot be asked for together, said before anything is read.
+void check_log_flags(const flags& given, const std::string& directory) {
+  if (!given.first_sight.empty() && given.first_sight != "insert") {
+    fail("--first-sight '" + given.first_sight + "'", "must be insert");
+  }
+  if (!given.log_format.empty() && given.log_path.empty()) throw CLI::RequiredError("--log beside --log-format");
+  if (!given.log_path.empty() && !given.queries_path.empty()) throw CLI::ExcludesError("--log", "--queries");
+  if (!keys_change(given)) return;
+  if (given.log_path.empty() && given.queries_path.empty()) throw CLI::RequiredError("--log or --queries beside --first-sight");
+  if (!directory.empty()) fail("--store " + given.store, "a log in which keys come and go needs --store memory");
+}
+
+log_wish wish_of(const flags& given) {
+  log_wish wish{log_format::keys, !given.first_sight.empty()};
+  if (!given.log_path.empty()) wish.format = given.log_format.empty() ? log_format::ops : parse_log_format(given.log_format);
+  return wish;
+}
+
+std::vector<digest> read_members(const flags& given, const hasher& hash) {
+  std::vector<digest> all;
+  if (given.members_path.empty()) return all;
+  key_reader keys(given.members_path, given.style);
+  progress bar("members", keys.bytes_total());
+  for (auto batch = keys.next(); !batch.empty(); batch = keys.next()) {
+    for (const std::string_view key : batch) all.push_back(hash(key));
+    bar.at(keys.bytes_done(), all.size());
+  }
+  return all;
+}
+
+void run_changing(flags& given, lineup_terms terms, const read_costs& costs, std::uint64_t seeds) {
+  const log_wish wish = wish_of(given);
+  const hasher hash;
+  std::vector<digest> members = read_members(given, hash);
+  key_reader lines(given.log_path.empty() ? given.queries_path : given.log_path, given.style);
+  const change_log log = read_log(lines, wish, std::move(members), hash);
+  size_for(log, terms);
+  played_log played = play(log, terms);
+  std::vector<std::vector<contestant>> other_seeds;
+  for (std::uint64_t seed = 1; seed < seeds; ++seed) {
+    other_seeds.push_back(std::move(play(log.rehashed(other_hash(seed)), terms).filters.loaded));
+    refuse_false_negatives(other_seeds.back());
+  }
+  report({.source = "Log " + lines.name() + ": " + changes_text(log),
+          .store = "",
+          .members = log.most_keys,
+          .log = played.judged,
+          .contestants = played.filters.loaded,
+          .others = played.filters.others,
+          .memory = memory_text(played.filters),
+          .bits_per_key = played.filters.bits_per_key,
+          .costs = costs,
+          .other_seeds = other_seeds,
+          .changes = &log},
+         given);
+  refuse_false_negatives(played.filters.loaded);
+}
+
+void run_fixed(flags& given, const std::string& directory, const read_costs& costs, std::uint64_t seeds) {
   const auto source = source_of(given);
   std::vector<digest> members = source->members();
   const digest_store truth(members);
@@ -201,7 +265,7 @@ void run(flags& given) {
   const lineup_terms terms = terms_of(given, members.size());
   std::vector<digest> first_queries;
   if (wants_trial(terms)) source->next_queries(first_queries);
-  lineup loaded = line_up(terms, members, tried_part(*source, first_queries));
+  lineup loaded = line_up(terms, members, {members, tried_part(*source, first_queries)});
   std::unique_ptr<slow_side> on_disk;
   if (!directory.empty()) {
     on_disk = open_rocksdb_side(directory, members);
@@ -219,19 +283,32 @@ void run(flags& given) {
     refuse_false_negatives(run.contestants);
     other_seeds.push_back(std::move(run.contestants));
   }
-
-  const replay_result result{.source = source->description(),
-                             .store = store_text(directory),
-                             .members = truth.size(),
-                             .log = log,
-                             .contestants = loaded.loaded,
-                             .others = loaded.others,
-                             .memory = memory_text(loaded),
-                             .bits_per_key = loaded.bits_per_key,
-                             .costs = costs,
-                             .other_seeds = other_seeds};
-  report(result, given);
+  report({.source = source->description(),
+          .store = store_text(directory),
+          .members = truth.size(),
+          .log = log,
+          .contestants = loaded.loaded,
+          .others = loaded.others,
+          .memory = memory_text(loaded),
+          .bits_per_key = loaded.bits_per_key,
+          .costs = costs,
+          .other_seeds = other_seeds},
+         given);
   refuse_false_negatives(loaded.loaded);
+}
+
+void run(flags& given) {
+  const std::string directory = store_directory(given.store);
+  check_log_flags(given, directory);
+  const read_costs costs = costs_of(given);
+  const std::uint64_t seeds = parse_count("--seeds", given.seeds, 1, 100);
+  if (seeds > 1 && !directory.empty()) fail("--seeds " + given.seeds, "needs --store memory: a store on disk has one seed");
+  const lineup_terms terms = terms_of(given, 1);  // what is wrong with it is said before the members are read
+  if (keys_change(given)) {
+    run_changing(given, terms, costs, seeds);
+  } else {
+    run_fixed(given, directory, costs, seeds);
+  }
 }
 
 }  // namespace
@@ -242,6 +319,14 @@ void add_replay(CLI::App& tool) {
   given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
   given->files.reads_keys(*command, "--queries", given->queries_path,
                           "keys that were asked for, in order; - is standard input");
+  given->files.reads_keys(*command, "--log", given->log_path,
+                          "or what happened, in order: +KEY inserted, -KEY deleted, ?KEY asked for");
+  command->add_option("--log-format", given->log_format, "ops (default), or tsv: columns insert, delete or query, and the key")
+      ->type_name("ops|tsv");
+  command
+      ->add_option("--first-sight", given->first_sight,
+                   "insert: a key that is asked for and not there comes in then, as in a cache")
+      ->type_name("insert");
   command
       ->add_option("--filter", given->filters, "filters to compare: ID, ID+mistakes, none; all of them: all (default: a dozen)")
       ->type_name("ID[,ID...]");
@@ -271,7 +356,11 @@ void add_replay(CLI::App& tool) {
   command->footer(std::string("A query goes to the filter first. \"No\" is a store read avoided; \"maybe\" reads\n"
                               "the store, and if the key is not there the filter was wrong: it is told so, if\n"
                               "it can adapt. Mistakes are counted apart by whether this filter made one on this\n"
-                              "key before. The rate is 0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
+                              "key before. The rate is 0.01 if neither --fpr nor --bits-per-key is given.\n\n"
+                              "In a --log a question may end in a tab and hit or miss: what the store said.\n"
+                              "Filters that grow begin with the keys of the beginning, 1000 at least, the\n"
+                              "others are made for the most keys that there are at a time. With --first-sight\n"
+                              "insert, --queries needs no --members.\n\n") +
                   key_help + "\n" + count_help +
                   "\n\nExamples:\n"
                   "  tamis replay --keys 10k --queries-count 200k\n"

@@ -19,10 +19,11 @@ double share(double part, double whole) { return whole == 0 ? 0 : part / whole; 
 // What the store has to do: a scan counts as a read.
 double work(const contestant& c) { return static_cast<double>(c.store_reads() + c.range_scans()); }
 
-// Adapting and growing may take more than what all began with.
+// Adapting and growing may take more than what all began with; a filter that is full has to be made anew.
 bool kept_to_memory(const replay_result& result, const contestant& c) {
   const double allowed = result.bits_per_key * static_cast<double>(result.members);
-  return allowed == 0 || static_cast<double>(c.bits().fast) <= memory_tolerance * allowed + spare_bits;
+  if (c.refused() != 0) return false;
+  return allowed == 0 || static_cast<double>(c.peak_bits()) <= memory_tolerance * allowed + spare_bits;
 }
 
 const contestant* least_work(const replay_result& result, bool adaptive) {

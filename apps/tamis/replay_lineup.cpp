@@ -33,11 +33,11 @@ bool has_option(std::string_view name, std::string_view option) {
 
 class loader {
  public:
-  loader(const lineup_terms& terms, std::span<const digest> members, std::span<const digest> tried)
-      : terms_(terms), members_(members) {
+  loader(const lineup_terms& terms, std::span<const digest> members, const lineup_trial& tried)
+      : terms_(terms), members_(members), tried_(tried.members) {
     if (!wants_trial(terms)) return;
-    for (const digest d : members) stored_.insert(d);
-    for (const digest d : tried) {
+    for (const digest d : tried.members) stored_.insert(d);
+    for (const digest d : tried.queries) {
       if (!stored_.contains(d)) absent_.push_back(d);
     }
   }
@@ -66,6 +66,7 @@ class loader {
   filter_params params_for(std::string_view name) const {
     filter_params params = terms_.params;
     std::erase_if(params.options, [&](const auto& option) { return !has_option(name, option.first); });
+    if (terms_.first_keys != 0 && entry_of(name)->can.expand) params.capacity = terms_.first_keys;
     return params;
   }
 
@@ -79,7 +80,7 @@ class loader {
         std::find_if(terms_.names.begin(), terms_.names.end(), [](const std::string& name) { return name != no_filter; });
     if (first == terms_.names.end()) return;
     const any_filter filter = must(*first, any_filter::create(*first, params_for(*first)));
-    made.bits_per_key = static_cast<double>(filter.bits().fast) / static_cast<double>(terms_.params.capacity);
+    made.bits_per_key = static_cast<double>(filter.bits().fast) / static_cast<double>(params_for(*first).capacity);
     made.budget_of = *first;
   }
 
@@ -107,9 +108,10 @@ class loader {
   status share_with_list(const std::string& name, filter_params& params) const {
     const auto [id, has_list] = detail::parse_kind(name);
     const auto is_size = [](const auto& option) { return option.first == "mistakes"; };
-    if (!has_list || absent_.empty() || std::any_of(params.options.begin(), params.options.end(), is_size)) return {};
-    const lab::contest_terms terms{std::string(id), params.capacity, *params.bits_per_key, params.options};
-    TAMIS_TRY(const double share, lab::choose_share_on<lab::known_mistakes>(terms, members_, absent_, stored_));
+    if (!has_list || absent_.empty() || tried_.empty() || std::any_of(params.options.begin(), params.options.end(), is_size))
+      return {};
+    const lab::contest_terms terms{std::string(id), tried_.size(), *params.bits_per_key, params.options};
+    TAMIS_TRY(const double share, lab::choose_share_on<lab::known_mistakes>(terms, tried_, absent_, stored_));
     // Where they have no use for one, the list is as short as a list can be.
     params.options.emplace_back("mistakes", share > 0 ? std::to_string(share * *params.bits_per_key) + "b" : "1");
     return {};
@@ -117,7 +119,8 @@ class loader {
 
   const lineup_terms& terms_;
   std::span<const digest> members_;
-  memory_remote stored_;
+  std::span<const digest> tried_;  // members, too
+  memory_remote stored_;           // which holds them
   std::vector<digest> absent_;
 };
 
@@ -159,7 +162,7 @@ bool wants_trial(const lineup_terms& terms) {
                      [](const std::string& name) { return name != no_filter && detail::parse_kind(name).has_list; });
 }
 
-lineup line_up(const lineup_terms& terms, std::span<const digest> members, std::span<const digest> tried) {
+lineup line_up(const lineup_terms& terms, std::span<const digest> members, const lineup_trial& tried) {
   return loader(terms, members, tried).load();
 }
 

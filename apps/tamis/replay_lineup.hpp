@@ -28,6 +28,7 @@ struct lineup_terms {
   std::vector<std::string> names;
   filter_params params;  // for all members, with the options of any of the filters
   comparison at = comparison::memory;
+  std::uint64_t first_keys = 0;  // filters that grow are made for so many; 0: for as many as the others
 };
 // Fails if none of the filters has one of the options.
 void refuse_unknown_options(const lineup_terms& terms);
@@ -47,8 +48,13 @@ struct lineup {
   std::string budget_of;    // the filter whose memory that is; empty if it was asked for
 };
 
-// `members`: all different. `tried`: queries from the beginning of the log, on which the share of the memory is chosen that a
-// list of mistakes gets, as whoever sets one up would do it. Fails if all are left out.
-lineup line_up(const lineup_terms& terms, std::span<const digest> members, std::span<const digest> tried);
+// Queries from the beginning of the log and the keys that are in then: on them the share of the memory is chosen that a list of
+// mistakes gets, as whoever sets one up would do it.
+struct lineup_trial {
+  std::span<const digest> members;
+  std::span<const digest> queries;
+};
+// `members`: all different. Fails if all are left out.
+lineup line_up(const lineup_terms& terms, std::span<const digest> members, const lineup_trial& tried);
 
 }  // namespace tamis::cli

@@ -196,7 +196,66 @@ void print_luck(const replay_result& result, output& out) {
   luck.print(out);
 }
 
+std::string keys_cell(std::uint64_t keys) {
+  if (keys < 10000) return std::to_string(keys);
+  return keys < 10'000'000 ? fmt::format("{}k", keys / 1000) : fmt::format("{}M", keys / 1'000'000);
+}
+
+// Four characters.
+std::string short_number(double number) {
+  if (number < 99.95) return fmt::format("{:.1f}", number);
+  return number < 9999.5 ? fmt::format("{:.0f}", number) : fmt::format("{:.0g}", number);
+}
+
+void print_memory(const replay_result& result, output& out) {
+  if (result.changes == nullptr) return;
+  out.print("\n{}\n",
+            wrapped("Bits per key at the end of each tenth of the log; peak: of the most memory, per key of the most keys.",
+                    text_columns(), 0));
+  table memory(1);
+  memory.column("filter", align::left);
+  memory.column(" peak");
+  for (std::size_t i = 1; i <= timeline::parts; ++i) memory.column(fmt::format("{:>4}", i));
+  std::vector<std::string> keys = {"keys in the store", keys_cell(result.members)};
+  for (const auto& moment : result.contestants.front().moments()) keys.push_back(keys_cell(moment.keys));
+  memory.row(std::move(keys));
+  for (const contestant& c : result.contestants) {
+    if (!c.filters()) continue;
+    std::vector<std::string> row = {c.name(), fmt::format("{:.1f}", share(c.peak_bits(), result.members))};
+    for (const auto& moment : c.moments()) {
+      row.push_back(moment.keys == 0 ? "-" : short_number(share(moment.bits, moment.keys)));
+    }
+    memory.row(std::move(row));
+  }
+  memory.print(out);
+}
+
+// [] where keys do not come and go.
+json moments_json(const contestant& c, bool bits) {
+  json all = json::array();
+  for (const auto& moment : c.moments()) {
+    all.push_back(bits ? number_or_null(share(moment.bits, moment.keys)) : json(moment.keys));
+  }
+  return all;
+}
+
 }  // namespace
+
+std::string refusals_text(const replay_result& result) {
+  std::string full, stays;
+  const auto add = [](std::string& list, const contestant& c, std::uint64_t count) {
+    if (count != 0) list += (list.empty() ? "" : ", ") + c.name() + " (" + grouped(count) + ")";
+  };
+  for (const contestant& c : result.contestants) {
+    add(full, c, c.refused());
+    add(stays, c, c.ignored_erases());
+  }
+  std::string text;
+  if (!full.empty()) text += "Refused, and kept beside the filter for 128 bits each: keys of " + full + ". ";
+  if (!stays.empty()) text += "Cannot delete, so that deleted keys stay in: " + stays + ". ";
+  if (!text.empty()) text.pop_back();
+  return text;
+}
 
 json replay_json(const replay_result& result) {
   json list = json::array();
@@ -229,7 +288,14 @@ json replay_json(const replay_result& result) {
                     {"saved_seconds", number_or_null(saved_seconds(result, c))},
                     {"saved_money", result.costs.price_per_million ? json(saved_money(result, c)) : json(nullptr)},
                     {"slowest_queries_per_second", number_or_null(c.speed_range().slowest)},
-                    {"fastest_queries_per_second", number_or_null(c.speed_range().fastest)}});
+                    {"fastest_queries_per_second", number_or_null(c.speed_range().fastest)},
+                    {"inserts", result.changes == nullptr ? 0 : result.changes->inserts},
+                    {"erases", result.changes == nullptr ? 0 : result.changes->erases},
+                    {"refused_inserts", c.refused()},
+                    {"ignored_erases", c.ignored_erases()},
+                    {"peak_bits_per_key", number_or_null(share(c.peak_bits(), result.members))},
+                    {"keys_over_time", moments_json(c, false)},
+                    {"bits_per_key_over_time", moments_json(c, true)}});
   }
   return list;
 }
@@ -244,17 +310,20 @@ void print_replay(const replay_result& result, output& out) {
   };
   paragraph(replay_verdict(result));
   out.write('\n');
-  paragraph(fmt::format("{} in the store; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
+  paragraph(fmt::format("{} in the store{}; {}, {} of them for {} that are not in it.", counted(result.members, "key"),
+                        result.changes == nullptr ? "" : " at most",
                         result.log.queries() == 1 ? "1 query" : grouped(result.log.queries()) + " queries",
                         grouped(result.log.negatives()), counted(result.log.distinct_negatives(), "different key")));
   paragraph(printable(result.source + (result.store.empty() ? "" : " " + result.store) + " " + result.memory));
   out.write('\n');
   print_mistakes(result, columns, out);
   print_rates(result, out);
+  print_memory(result, out);
   print_luck(result, out);
   print_costs(result, out);
   if_any(costs_text(result));
   if_any(needs_of_adapting(result));
+  if_any(refusals_text(result));
   if_any(left_out_text(result));
 }
 

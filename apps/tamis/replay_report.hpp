@@ -24,6 +24,7 @@ struct replay_result {
   double bits_per_key;  // the same; 0 if it differs
   read_costs costs;
   std::span<const std::vector<contestant>> other_seeds;  // the same log under other hash seeds
+  const change_log* changes = nullptr;                   // of a log in which keys come and go; members: the most at a time
 };
 
 // Reads in vain under each hash seed, this one first; seeds under which the filter was left out are not in it.
@@ -34,6 +35,8 @@ std::array<double, timeline::parts> rates_over_time(const replay_result& result,
 double false_positive_rate(const replay_result& result, const contestant& c);
 // Which filters were left out, and why; empty if none was.
 std::string left_out_text(const replay_result& result);
+// Of a log in which keys come and go: which filters refused keys or could not delete them; empty if none.
+std::string refusals_text(const replay_result& result);
 // What the saved time and money assume.
 std::string costs_text(const replay_result& result);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tamis/registry.hpp"
+
 namespace tamis::cli {
 namespace {
 
@@ -9,6 +11,9 @@ constexpr std::size_t step = 4096;
 // An adaptation makes the answers after it in the same step stale, and they are asked again: short steps keep that cheap.
 constexpr std::size_t adaptive_step = 64;
 constexpr std::size_t timed_turn = std::size_t{1} << 14;  // a shorter turn tells more about the clock than about a filter
+
+constexpr std::uint64_t digest_bits = 128;
+constexpr std::uint64_t changes_per_look = 1024;  // at the memory of a filter that grows
 
 // A store as a filter sees it that adapts.
 class counted_scans {
@@ -80,31 +85,112 @@ void key_numbers::grow() {
   }
 }
 
-void query_log::judge(std::span<const digest> queries, const digest_store& store, std::vector<std::uint64_t>& numbers) {
+std::uint64_t query_log::judge_one(digest d, bool is_member) {
+  ++queries_;
+  if (is_member) return member;
+  ++negatives_;
+  over_time_.add(events_);
+  return keys_.number(d);
+}
+
+void query_log::judge(std::span<const digest> queries, const slow_side& store, std::vector<std::uint64_t>& numbers) {
   numbers.resize(queries.size());
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    numbers[i] = store.contains(queries[i]) ? member : keys_.number(queries[i]);
-    if (numbers[i] == member) continue;
-    ++negatives_;
-    over_time_.add(queries_ + i);
+    numbers[i] = judge_one(queries[i], store.contains(queries[i]));
+    ++events_;
   }
-  queries_ += queries.size();
+}
+
+std::vector<std::uint64_t> query_log::judge(const change_log& log, const store_history& history) {
+  std::vector<std::uint64_t> numbers(log.size(), member);
+  for (std::uint64_t i = 0; i < log.size(); ++i) {
+    if (log.is_query(i)) numbers[i] = judge_one(log.keys[i], history.contains(log.keys[i], i));
+    ++events_;
+  }
+  return numbers;
+}
+
+contestant::contestant(any_filter filter) : filter_(std::move(filter)) {
+  const auto alone = registry::builtin().find(filter_->info().id);
+  keeps_deleted_ = !filter_->can().erase && alone.ok() && (*alone)->can.adapt;
+}
+
+memory_bits contestant::bits() const {
+  if (own_) return own_->bits();
+  if (!filter_) return {};
+  memory_bits all = filter_->bits();
+  all.fast += digest_bits * refused_.size();
+  return all;
+}
+
+void contestant::play(const log_turn& turn) {
+  const auto& [log, history, numbers, first, last] = turn;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t i = first; i < last;) {
+    if (!log.is_query(i)) {
+      change(log.keys[i], log.ops[i], history, i);
+      ++i;
+      continue;
+    }
+    std::uint64_t end = i;
+    while (end < last && log.is_query(end)) ++end;
+    make_room(end - i);
+    look_up(std::span(log.keys).subspan(i, end - i), history.at(i), history.at(i, !keeps_deleted_));
+    count(numbers.subspan(i, end - i));
+    i = end;
+  }
+  note_speed(last - first, std::chrono::steady_clock::now() - start);
+}
+
+void contestant::change(digest key, log_op op, const store_history& history, std::uint64_t time) {
+  ++events_;
+  if (!filter_) return;
+  if (op == log_op::insert) {
+    insert(key, history.at(time + 1, !keeps_deleted_));
+  } else {
+    erase(key, history.at(time, !keeps_deleted_));
+  }
+  if (++changes_ % changes_per_look == 0) peak_bits_ = std::max(peak_bits_, bits().fast);
+}
+
+void contestant::insert(digest key, const slow_side& store) {
+  const auto in = [&] { return filter_->insert(key, remote_ref(store)) == insert_result::inserted; };
+  if (in() || (filter_->can().expand && filter_->expand().ok() && in())) return;
+  ++refused_count_;
+  refused_.insert(key);
+}
+
+void contestant::erase(digest key, const slow_side& store) {
+  if (refused_.erase(key) != 0) return;
+  if (filter_->can().erase) {
+    filter_->erase(key, remote_ref(store));
+  } else {
+    ++ignored_erases_;
+  }
+}
+
+void contestant::mark(std::uint64_t keys) {
+  moments_.push_back({keys, bits().fast});
+  peak_bits_ = std::max(peak_bits_, bits().fast);
 }
 
 void contestant::ask(std::span<const digest> queries, std::span<const std::uint64_t> numbers, const slow_side& store) {
-  if (answers_size_ < queries.size()) {
-    answers_ = std::make_unique<bool[]>(queries.size());
-    answers_size_ = queries.size();
-  }
-  wrong_.clear();
+  make_room(queries.size());
   const auto start = std::chrono::steady_clock::now();
   if (own_) {
     look_up_in_own(queries);
   } else {
-    look_up(queries, store);
+    look_up(queries, store, store);
   }
   note_speed(queries.size(), std::chrono::steady_clock::now() - start);
   count(numbers);
+}
+
+void contestant::make_room(std::size_t queries) {
+  wrong_.clear();
+  if (answers_size_ >= queries) return;
+  answers_ = std::make_unique<bool[]>(queries);
+  answers_size_ = queries;
 }
 
 void contestant::note_speed(std::size_t queries, std::chrono::steady_clock::duration taken) {
@@ -129,24 +215,29 @@ void contestant::look_up_in_own(std::span<const digest> queries) {
   }
 }
 
-void contestant::look_up(std::span<const digest> queries, const slow_side& store) {
+void contestant::look_up(std::span<const digest> queries, const slow_side& store, const slow_side& remote) {
   const std::size_t most = adapts() ? adaptive_step : step;
   for (std::size_t first = 0; first < queries.size();) {
     const std::size_t last = std::min(first + most, queries.size());
     const std::span<bool> answers(answers_.get() + first, last - first);
     if (filter_) {
       filter_->may_contain_many(queries.subspan(first, last - first), answers);
+      if (!refused_.empty()) keep_refused(queries.subspan(first, last - first), answers);
     } else {
       std::fill(answers.begin(), answers.end(), true);
     }
-    first = consult_store(queries, first, last, store);
+    first = consult_store(queries, first, last, store, remote);
   }
+}
+
+void contestant::keep_refused(std::span<const digest> queries, std::span<bool> answers) const {
+  for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = answers[i] || refused_.contains(queries[i]);
 }
 
 // Reads the store for every "maybe", up to the end or the first adaptation; says where to go on.
 std::size_t contestant::consult_store(std::span<const digest> queries, std::size_t first, std::size_t last,
-                                      const slow_side& store) {
-  const counted_scans stored(store, range_scans_);
+                                      const slow_side& store, const slow_side& remote) {
+  const counted_scans stored(remote, range_scans_);
   for (std::size_t i = first; i < last; ++i) {
     if (!answers_[i]) continue;
     ++store_reads_;
@@ -167,9 +258,10 @@ void contestant::count(std::span<const std::uint64_t> numbers) {
     if (key >= was_wrong_.size()) was_wrong_.resize(std::max<std::size_t>(key + 1, 2 * was_wrong_.size()));
     (was_wrong_[key] != 0 ? repeated_ : first_time_) += 1;
     was_wrong_[key] = 1;
-    over_time_.add(asked_ + i);
+    over_time_.add(events_ + i);
   }
   asked_ += numbers.size();
+  events_ += numbers.size();
 }
 
 }  // namespace tamis::cli

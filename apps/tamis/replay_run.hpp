@@ -3,16 +3,19 @@
 // What a replay counts. A contestant is a filter in front of the store; the scene keeps what is true of the query log whatever
 // the filter: which queries are negative, and which negative key each one is.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "digest_store.hpp"
+#include "store_history.hpp"
 #include "tamis/any_filter.hpp"
 
 namespace tamis::cli {
@@ -59,23 +62,36 @@ inline constexpr std::uint64_t member = ~std::uint64_t{0};
 class query_log {
  public:
   // Sets numbers[i] to `member` or to the number of the negative key behind query i.
-  void judge(std::span<const digest> queries, const digest_store& store, std::vector<std::uint64_t>& numbers);
+  void judge(std::span<const digest> queries, const slow_side& store, std::vector<std::uint64_t>& numbers);
+  // The same for all queries of a log in which keys come and go, in one: a number for every event.
+  std::vector<std::uint64_t> judge(const change_log& log, const store_history& history);
 
   std::uint64_t queries() const { return queries_; }
   std::uint64_t negatives() const { return negatives_; }
   std::uint64_t distinct_negatives() const { return keys_.size(); }
-  std::array<std::uint64_t, timeline::parts> negatives_over_time() const { return over_time_.tenths(queries_); }
+  std::array<std::uint64_t, timeline::parts> negatives_over_time() const { return over_time_.tenths(events_); }
 
  private:
+  std::uint64_t judge_one(digest d, bool is_member);
+
+  std::uint64_t events_ = 0;  // queries and changes
   std::uint64_t queries_ = 0;
   std::uint64_t negatives_ = 0;
   key_numbers keys_;
   timeline over_time_;
 };
 
+// Of a log in which keys come and go, the events from `first` to before `last`.
+struct log_turn {
+  const change_log& log;
+  const store_history& history;
+  std::span<const std::uint64_t> numbers;  // of all events, judged
+  std::uint64_t first, last;
+};
+
 class contestant {
  public:
-  explicit contestant(any_filter filter) : filter_(std::move(filter)) {}
+  explicit contestant(any_filter filter);
   // A store that filters by itself.
   explicit contestant(std::shared_ptr<const filtering_side> own) : own_(std::move(own)) {}
   // The store alone: every query reads it.
@@ -85,8 +101,13 @@ class contestant {
   // adaptation before it.
   void ask(std::span<const digest> queries, std::span<const std::uint64_t> numbers, const slow_side& store);
 
+  // The next events. A key that a full filter refuses is kept beside it, whole: no answer about it may be "no".
+  void play(const log_turn& turn);
+  // Notes memory and keys, for the course of them over the log.
+  void mark(std::uint64_t keys);
+
   std::string name() const { return own_ ? own_->name() : filter_ ? filter_->kind() : "none"; }
-  memory_bits bits() const { return own_ ? own_->bits() : filter_ ? filter_->bits() : memory_bits{}; }
+  memory_bits bits() const;  // what is kept beside it included
   bool filters() const { return own_ || filter_; }
   bool adapts() const { return filter_ && filter_->can().adapt; }
   std::uint64_t false_positives() const { return first_time_ + repeated_; }
@@ -98,21 +119,36 @@ class contestant {
   std::uint64_t adaptations() const { return adaptations_; }
   // Ranges of stored digests that adapting read. Whether one key is stored is not counted: the read in vain has just told that.
   std::uint64_t range_scans() const { return range_scans_; }
+  std::uint64_t refused() const { return refused_count_; }          // inserts into a full filter
+  std::uint64_t ignored_erases() const { return ignored_erases_; }  // it cannot: the keys stay in
+  std::uint64_t peak_bits() const { return std::max(peak_bits_, bits().fast); }
+  struct moment {
+    std::uint64_t keys;  // in the store
+    std::uint64_t bits;
+  };
+  const std::vector<moment>& moments() const { return moments_; }  // that were marked
   double seconds() const { return std::chrono::duration<double>(busy_).count(); }
   struct speeds {
     double slowest, fastest;  // queries per second
   };
   // Among the turns that were long enough to tell; all the same if there was but one.
   speeds speed_range() const;
-  std::array<std::uint64_t, timeline::parts> false_positives_over_time() const { return over_time_.tenths(asked_); }
-  std::vector<std::uint64_t> false_positives_in_parts(std::size_t count) const { return over_time_.in_parts(asked_, count); }
+  std::array<std::uint64_t, timeline::parts> false_positives_over_time() const { return over_time_.tenths(events_); }
+  std::vector<std::uint64_t> false_positives_in_parts(std::size_t count) const { return over_time_.in_parts(events_, count); }
 
  private:
   contestant() = default;
   void note_speed(std::size_t queries, std::chrono::steady_clock::duration taken);
-  void look_up(std::span<const digest> queries, const slow_side& store);
+  void make_room(std::size_t queries);
+  void change(digest key, log_op op, const store_history& history, std::uint64_t time);
+  void insert(digest key, const slow_side& store);
+  void erase(digest key, const slow_side& store);
+  void keep_refused(std::span<const digest> queries, std::span<bool> answers) const;
+  // `store` says what is there, `remote` what adapting reads: not the same for a filter that holds deleted keys.
+  void look_up(std::span<const digest> queries, const slow_side& store, const slow_side& remote);
   void look_up_in_own(std::span<const digest> queries);
-  std::size_t consult_store(std::span<const digest> queries, std::size_t first, std::size_t last, const slow_side& store);
+  std::size_t consult_store(std::span<const digest> queries, std::size_t first, std::size_t last, const slow_side& store,
+                            const slow_side& remote);
   void count(std::span<const std::uint64_t> numbers);
 
   std::optional<any_filter> filter_;  // this one, or the next, or neither
@@ -121,6 +157,14 @@ class contestant {
   std::unique_ptr<bool[]> answers_;      // of the present call, as are the wrong ones
   std::size_t answers_size_ = 0;
   std::vector<std::size_t> wrong_;
+  bool keeps_deleted_ = false;  // it cannot delete, and adapts by itself: what it holds has to be in the remote that it reads
+  std::set<digest> refused_;    // keys that are kept beside it
+  std::uint64_t refused_count_ = 0;
+  std::uint64_t ignored_erases_ = 0;
+  std::uint64_t changes_ = 0;
+  std::uint64_t peak_bits_ = 0;
+  std::vector<moment> moments_;
+  std::uint64_t events_ = 0;  // queries and changes
   std::uint64_t asked_ = 0;
   std::uint64_t store_reads_ = 0;
   std::uint64_t first_time_ = 0;

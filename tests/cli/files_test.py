@@ -11,7 +11,7 @@ from tool import TOOL, ToolTest, lines
 BLOOM = ("--filter", "bloom", "--capacity", "100", "--fpr", "0.1")
 FAST = "ascf-sizes"  # an experiment of a second
 
-# Of every command: arguments that work, with the files it reads, changes and creates by the names of their flags. A command or a flag
+# Of every command: arguments that work, with the files it reads (others: in place of these), changes and creates by the names of their flags. A command or a flag
 # for a file that is missing here fails test_every_command_and_flag_is_here.
 COMMANDS = {
     "filters": dict(args=["filters"], creates=["--json"]),
@@ -23,7 +23,7 @@ COMMANDS = {
     "fold": dict(args=["fold", "{FILE}", "--fpr", "0.1"], changes=["FILE"], creates=["--json"], filter="bloom"),
     "info": dict(args=["info", "{FILE}"], reads=["FILE"], creates=["--json"]),
     "replay": dict(args=["replay", "--members", "{--members}", "--queries", "{--queries}", "--filter", "bloom"], reads=["--members", "--queries"],
-                   creates=["--json", "--html"]),
+                   other_reads=["--log"], creates=["--json", "--html"]),
     "advise": dict(args=["advise", "--capacity", "10k", "--fpr", "0.1", "--members", "{--members}", "--queries", "{--queries}"],
                    reads=["--members", "--queries"], creates=["--json"]),
     "generate": dict(args=["generate", "uniform", "--count", "10", "--members-count", "10"], creates=["--out", "--members", "--json"]),
@@ -74,7 +74,7 @@ class Files(ToolTest):
             text = self.ok(name, "--help")
             flags = re.findall(r"^  (--[\w-]+) (?:FILE|FILE\|-|DIR)(?:\s|$)", text, re.M)
             positionals = re.findall(r"^  (FILE|KEYS|OUT)(?:\s|$)", text, re.M)
-            known = [flag for part in ("reads", "changes", "creates", "fills", "reads_folders") for flag in about.get(part, [])]
+            known = [flag for part in ("reads", "other_reads", "changes", "creates", "fills", "reads_folders") for flag in about.get(part, [])]
             self.assertEqual(sorted(flags + positionals), sorted(known), name)
             self.assertIn("--force", text, name)
 

@@ -170,4 +170,107 @@ TEST(replay_run, keys_keep_their_numbers_while_the_table_grows) {
   EXPECT_EQ(numbers.size(), 200000u);
 }
 
+// Member 0 at first; 1 comes, 0 goes and comes again, 1 goes.
+change_log short_log() {
+  change_log log;
+  log.members = {key(0)};
+  log.keys = {key(1), key(0), key(2), key(0), key(1)};
+  log.ops = {log_op::insert, log_op::erase, log_op::query, log_op::insert, log_op::erase};
+  return log;
+}
+
+TEST(replay_run, a_history_knows_every_moment) {
+  const store_history history(short_log());
+  const std::vector<std::set<int>> states = {{0}, {0, 1}, {1}, {1}, {0, 1}, {0}};
+  for (std::uint64_t moment = 0; moment < states.size(); ++moment) {
+    EXPECT_EQ(history.keys_at(moment), states[moment].size()) << moment;
+    std::set<digest> expected, found;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(history.contains(key(i), moment), states[moment].contains(i)) << moment << ", " << i;
+      if (states[moment].contains(i)) expected.insert(key(i));
+    }
+    history.at(moment).for_each_in(prefix_range(key(0), 0), [&](digest d) { return found.insert(d), true; });
+    EXPECT_EQ(found, expected) << moment;
+  }
+  EXPECT_TRUE(history.at(2, false).contains(key(0))) << "what was deleted stays in a filter that cannot delete";
+  EXPECT_FALSE(history.at(0, false).contains(key(1))) << "and what is to come is not in yet";
+}
+
+// Takes so many keys, and remembers them exactly; tells of erases.
+class small_set {
+ public:
+  static constexpr filter_info info{.id = "small", .summary = "", .paper = ""};
+
+  explicit small_set(std::size_t most) : most_(most) {}
+  static result<small_set> create(const filter_params&) { return failure{"small: made by hand"}; }
+
+  insert_result insert(digest d) {
+    if (in_.size() == most_) return insert_result::full;
+    in_.insert(d);
+    return insert_result::inserted;
+  }
+  bool may_contain(digest d) const { return in_.contains(d); }
+  erase_result erase(digest d) { return in_.erase(d) != 0 ? erase_result::erased : erase_result::absent; }
+  std::uint64_t keys() const { return in_.size(); }
+  std::uint64_t capacity() const { return most_; }
+  double expected_fpr() const { return 0; }
+  memory_bits bits() const { return {100 * in_.size()}; }
+  option_list settings() const { return {}; }
+
+  template <class Self, class Archive>
+  static void visit(Self&, Archive&) {}
+
+ private:
+  std::size_t most_;
+  std::set<digest> in_;
+};
+
+// Twenty keys come, all are asked for, half of them go, all are asked for again.
+TEST(replay_run, keys_that_a_full_filter_refuses_are_kept_beside_it) {
+  change_log log;
+  const auto add = [&log](std::uint64_t k, log_op op) { log.keys.push_back(key(k)), log.ops.push_back(op); };
+  for (std::uint64_t k = 0; k < 20; ++k) add(k, log_op::insert);
+  for (std::uint64_t k = 0; k < 20; ++k) add(k, log_op::query);
+  for (std::uint64_t k = 0; k < 20; k += 2) add(k, log_op::erase);
+  for (std::uint64_t k = 0; k < 20; ++k) add(k, log_op::query);
+  const store_history history(log);
+  query_log judged;
+  const std::vector<std::uint64_t> numbers = judged.judge(log, history);
+  EXPECT_EQ(judged.queries(), 40u);
+  EXPECT_EQ(judged.negatives(), 10u);
+  for (const std::uint64_t turn : {1u, 7u, 100u}) {
+    contestant c(any_filter(std::make_unique<model<small_set>>(small_set(14)), hasher()));
+    for (std::uint64_t first = 0; first < log.size(); first += turn) {
+      c.play({log, history, numbers, first, std::min<std::uint64_t>(log.size(), first + turn)});
+      c.mark(history.keys_at(std::min<std::uint64_t>(log.size(), first + turn)));
+    }
+    EXPECT_EQ(c.refused(), 6u);
+    EXPECT_EQ(c.false_negatives(), 0u);
+    EXPECT_EQ(c.false_positives(), 0u);
+    EXPECT_EQ(c.store_reads(), 30u);
+    EXPECT_EQ(c.bits().fast, 7 * 100 + 3 * 128u);
+    if (turn == 1) {
+      EXPECT_EQ(c.peak_bits(), 14 * 100 + 6 * 128u);
+    }
+    EXPECT_EQ(c.moments().back().keys, 10u);
+  }
+}
+
+// Deleted keys stay: asking for them is a read in vain each time.
+TEST(replay_run, what_cannot_delete_is_wrong_about_deleted_keys) {
+  change_log log;
+  log.members = {key(0)};
+  log.keys = {key(0), key(0), key(0), key(0)};
+  log.ops = {log_op::query, log_op::erase, log_op::query, log_op::query};
+  const store_history history(log);
+  query_log judged;
+  const std::vector<std::uint64_t> numbers = judged.judge(log, history);
+  contestant c = toy_contestant([](digest d) { return d == key(0); }, false);
+  c.play({log, history, numbers, 0, log.size()});
+  EXPECT_EQ(c.ignored_erases(), 1u);
+  EXPECT_EQ(c.first_time(), 1u);
+  EXPECT_EQ(c.repeated(), 1u);
+  EXPECT_EQ(c.false_negatives(), 0u);
+}
+
 }  // namespace

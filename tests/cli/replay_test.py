@@ -12,6 +12,7 @@ FIELDS = [
     "repeated_false_positives", "false_negatives", "store_reads", "store_reads_avoided", "adaptations", "bits_per_key",
     "slow_bits_per_key", "fpr", "seconds", "queries_per_second", "fpr_over_time",
     "adapts", "range_scans", "false_positives_by_seed", "vain_share_of_reads", "saved_seconds", "saved_money", "slowest_queries_per_second", "fastest_queries_per_second",
+    "inserts", "erases", "refused_inserts", "ignored_erases", "peak_bits_per_key", "keys_over_time", "bits_per_key_over_time",
 ]  # fmt: skip
 
 
