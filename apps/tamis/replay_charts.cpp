@@ -16,22 +16,27 @@ double per_cent_of(double part, double whole) { return whole == 0 ? 0 : 100 * pa
 
 std::string_view kind_of(const contestant& c) { return c.adapts() ? "adaptive" : "static"; }
 
-// 12,345 → 12.3 k: for scales, where space is short.
+// For scales, where space is short: 30,000 and 1.5 million.
 std::string brief(double number) {
-  if (number >= 1e9) return fmt::format("{:g} G", number / 1e9);
-  if (number >= 1e6) return fmt::format("{:g} M", number / 1e6);
-  if (number >= 1e3) return fmt::format("{:g} k", number / 1e3);
-  return fmt::format("{:g}", number);
+  if (number >= 1e9) return fmt::format("{:g} billion", number / 1e9);
+  if (number >= 1e6) return fmt::format("{:g} million", number / 1e6);
+  return number < 1000 ? fmt::format("{:g}", number) : grouped(static_cast<std::uint64_t>(number));
 }
 
-// A round step that divides 0 to `top` into two to five parts.
+// A round step that divides 0 to `top` into two to five parts.  Requires: top >= 1.
 double scale_step(double top) {
-  const double power = std::pow(10, std::floor(std::log10(std::max(top, 1.0))));
+  const double power = std::pow(10, std::floor(std::log10(top)));
   for (const double step : {0.2, 0.5, 1.0, 2.0}) {
     if (top <= 5 * step * power) return std::max(1.0, step * power);
   }
   return 2 * power;
 }
+
+// What a filter has at points from the beginning of the log to its end.
+struct curve {
+  const contestant* whose;
+  std::vector<double> values;
+};
 
 struct label {
   double wanted;  // place from the top, in per cent
@@ -54,25 +59,20 @@ void spread(std::vector<label>& labels, double distance) {
   }
 }
 
-std::string growth_curve(const contestant& c, double top) {
-  std::string points = "0,100 ";
-  double sum = 0;
-  const auto parts = c.false_positives_in_parts(growth_points);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    sum += static_cast<double>(parts[i]);
-    points +=
-        fmt::format("{:.1f},{:.2f} ", per_cent_of(static_cast<double>(i + 1), growth_points), 100 - per_cent_of(sum, top));
+std::string line_of(const curve& c, double top) {
+  std::string points;
+  for (std::size_t i = 0; i < c.values.size(); ++i) {
+    points += fmt::format("{:.1f},{:.2f} ", per_cent_of(static_cast<double>(i), static_cast<double>(c.values.size() - 1)),
+                          100 - per_cent_of(c.values[i], top));
   }
-  return fmt::format(R"(<polyline class="line {}" points="{}"><title>{}</title></polyline>)", kind_of(c), points,
-                     escaped(c.name()));
+  return fmt::format(R"(<polyline class="line {}" points="{}"><title>{}</title></polyline>)", kind_of(*c.whose), points,
+                     escaped(c.whose->name()));
 }
 
 // Names at the ends of the curves, joined to them by thin lines.
-std::string growth_names(const replay_result& result, double top, double distance) {
+std::string names_of(const std::vector<curve>& curves, double top, double distance) {
   std::vector<label> labels;
-  for (const contestant* c : report_order(result)) {
-    labels.push_back({100 - per_cent_of(static_cast<double>(c->false_positives()), top), 0, c});
-  }
+  for (const curve& c : curves) labels.push_back({100 - per_cent_of(c.values.back(), top), 0, c.whose});
   spread(labels, distance);
   std::string joints;
   std::string names;
@@ -84,6 +84,30 @@ std::string growth_names(const replay_result& result, double top, double distanc
   return fmt::format(R"(<svg class="joints" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">{}</svg>)"
                      R"(<div class="names">{}</div>)",
                      joints, names);
+}
+
+std::string line_chart(const std::vector<curve>& curves, std::string_view title, const std::string& end_of_log) {
+  double most = 1;
+  for (const curve& c : curves) most = std::max(most, *std::max_element(c.values.begin(), c.values.end()));
+  const double step = scale_step(most);
+  const double top = step * std::ceil(most / step);
+  std::string grid;
+  std::string scale;
+  for (double mark = 0; mark <= top; mark += step) {
+    const double y = 100 - per_cent_of(mark, top);
+    grid += fmt::format(R"(<line class="grid" y1="{0:.2f}" x2="100" y2="{0:.2f}"/>)", y);
+    scale += fmt::format(R"(<span style="top:{:.2f}%">{}</span>)", y, brief(mark));
+  }
+  std::string lines;
+  for (const curve& c : curves) lines += line_of(c, top);
+  constexpr double line_height = 17;
+  const double height = std::max(300.0, line_height * static_cast<double>(curves.size() + 1) + 20);
+  return fmt::format(
+      R"(<div class="growth" style="--height:{}px"><div class="scale">{}</div>)"
+      R"(<svg class="plot" viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{}">{}{}</svg>{})"
+      R"(<div class="along"><span>0</span><span>{}</span></div></div>)"
+      "\n",
+      height, scale, title, grid, lines, names_of(curves, top, 100 * line_height / height), end_of_log);
 }
 
 // First-time and repeated mistakes, end to end; all filters on one scale.
@@ -110,31 +134,71 @@ std::string rate_curve(const std::array<double, timeline::parts>& rates, double 
                      kind, points, points);
 }
 
-std::string mistake_row(const replay_result& result, const contestant& c, std::uint64_t most, double top) {
-  return fmt::format(R"(<div class="row"><div class="name">{}</div><div class="wasted">{}<div class="count">{} in vain = )"
-                     R"({} first-time + {} repeated</div></div><div class="rate">{}</div></div>)"
-                     "\n",
-                     escaped(c.name()), mistakes_bar(c, most), grouped(c.false_positives()), grouped(c.first_time()),
-                     grouped(c.repeated()), rate_curve(rates_over_time(result, c), top, kind_of(c)));
+double per_key(std::uint64_t bits, const replay_result& result) {
+  return static_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(1, result.members));
 }
 
-std::string card(const replay_result& result, bool adaptive) {
+double peak_per_key(const replay_result& result, const contestant& c) { return per_key(c.peak_bits(), result); }
+
+std::string memory_text(const replay_result& result, const contestant& c) {
+  std::string text = fmt::format("{:.1f} bits per key", per_key(c.bits().fast, result));
+  if (c.bits().slow != 0) text += fmt::format(", {:.0f} slow ones", per_key(c.bits().slow, result));
+  if (result.changes != nullptr) text += fmt::format(", {:.1f} at most", peak_per_key(result, c));
+  return text;
+}
+
+std::string end_of_log(const replay_result& result) {
+  const auto events = static_cast<double>(result.log.queries());
+  return result.changes == nullptr ? brief(events) + " queries"
+                                   : brief(static_cast<double>(result.changes->size())) + " events";
+}
+
+std::string memory_bar(double bits, double most) {
+  return fmt::format(
+      R"(<svg class="memory" role="img" aria-label="memory"><rect class="fast" width="{:.3f}%" height="100%"/></svg>)",
+      per_cent_of(bits, most));
+}
+
+struct row_scales {
+  std::uint64_t mistakes = 0;
+  double rate = 0;
+  double bits_per_key = 0;
+};
+
+std::string mistake_row(const replay_result& result, const contestant& c, const row_scales& most) {
+  return fmt::format(R"(<div class="row"><div class="name">{}</div><div class="wasted">{}<div class="count">{} in vain = )"
+                     R"({} first-time + {} repeated</div>{}<div class="count">{}</div></div><div class="rate">{}</div></div>)"
+                     "\n",
+                     escaped(c.name()), mistakes_bar(c, most.mistakes), grouped(c.false_positives()), grouped(c.first_time()),
+                     grouped(c.repeated()), memory_bar(peak_per_key(result, c), most.bits_per_key), memory_text(result, c),
+                     rate_curve(rates_over_time(result, c), most.rate, kind_of(c)));
+}
+
+// Of one kind of filters, together.
+struct kind_sums {
   std::uint64_t filters = 0;
   std::uint64_t wrong = 0;
-  std::uint64_t again = 0;
-  for (const contestant& c : result.contestants) {
-    if (!c.filters() || c.adapts() != adaptive) continue;
-    ++filters;
-    wrong += c.false_positives();
-    again += c.repeated();
+  std::uint64_t repeated = 0;
+
+  kind_sums(const replay_result& result, bool adaptive) {
+    for (const contestant& c : result.contestants) {
+      if (!c.filters() || c.adapts() != adaptive) continue;
+      ++filters;
+      wrong += c.false_positives();
+      repeated += c.repeated();
+    }
   }
-  if (filters == 0) return "";
-  const double share = wrong == 0 ? 0 : static_cast<double>(again) / static_cast<double>(wrong);
-  const std::string who = fmt::format("{}, {}", counted(filters, adaptive ? "adaptive filter" : "static filter"),
-                                      adaptive ? "told of each mistake" : "never told of a mistake");
+  double repeated_share() const { return wrong == 0 ? 0 : static_cast<double>(repeated) / static_cast<double>(wrong); }
+  std::string count_text(bool adaptive) const { return counted(filters, adaptive ? "adaptive filter" : "static filter"); }
+};
+
+std::string card(const replay_result& result, bool adaptive) {
+  const kind_sums sums(result, adaptive);
+  if (sums.filters == 0) return "";
+  const std::string who = sums.count_text(adaptive) + (adaptive ? ", told of each mistake" : ", never told of a mistake");
   return fmt::format(R"(<div class="card {}"><strong>{}</strong> of the reads in vain were <em>repeats</em><br>)"
                      R"(<span class="soft">{}: {} reads in vain on average</span></div>)",
-                     adaptive ? "adaptive" : "static", percent(share), who, grouped(wrong / filters));
+                     adaptive ? "adaptive" : "static", percent(sums.repeated_share()), who, grouped(sums.wrong / sums.filters));
 }
 
 }  // namespace
@@ -154,51 +218,59 @@ std::string summary_cards(const replay_result& result) {
   return "<div class=\"cards\">" + card(result, false) + card(result, true) + "</div>\n";
 }
 
+std::string kind_text(const replay_result& result, bool adaptive) {
+  const kind_sums sums(result, adaptive);
+  if (sums.filters == 0) return "";
+  if (sums.wrong == 0) return sums.count_text(adaptive) + ": no read in vain";
+  return fmt::format("{}: {} of the reads in vain were repeats", sums.count_text(adaptive), percent(sums.repeated_share()));
+}
+
 std::string growth_chart(const replay_result& result) {
-  double most = 1;
-  for (const contestant* c : report_order(result)) most = std::max(most, static_cast<double>(c->false_positives()));
-  const double step = scale_step(most);
-  const double top = step * std::ceil(most / step);
-  std::string grid;
-  std::string scale;
-  for (double mark = 0; mark <= top; mark += step) {
-    const double y = 100 - per_cent_of(mark, top);
-    grid += fmt::format(R"(<line class="grid" y1="{0:.2f}" x2="100" y2="{0:.2f}"/>)", y);
-    scale += fmt::format(R"(<span style="top:{:.2f}%">{}</span>)", y, brief(mark));
+  std::vector<curve> curves;
+  for (const contestant* c : report_order(result)) {
+    curve sums{c, {0}};
+    for (const std::uint64_t part : c->false_positives_in_parts(growth_points)) {
+      sums.values.push_back(sums.values.back() + static_cast<double>(part));
+    }
+    curves.push_back(std::move(sums));
   }
-  std::string curves;
-  for (const contestant* c : report_order(result)) curves += growth_curve(*c, top);
-  constexpr double line_height = 17;
-  const double height = std::max(300.0, line_height * static_cast<double>(result.contestants.size()) + 20);
-  const auto queries = static_cast<double>(result.log.queries());
-  return fmt::format(
-      R"(<div class="growth" style="--height:{}px"><div class="scale">{}</div>)"
-      R"(<svg class="plot" viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="reads in vain along the log">{}{}</svg>{})"
-      R"(<div class="along"><span>0</span><span>{} queries</span></div></div>)"
-      "\n",
-      height, scale, grid, curves, growth_names(result, top, 100 * line_height / height), brief(queries));
+  return line_chart(curves, "reads in vain along the log", end_of_log(result));
+}
+
+std::string memory_chart(const replay_result& result) {
+  std::vector<curve> curves;
+  for (const contestant* c : report_order(result)) {
+    curve memory{c, {}};
+    for (const auto& moment : c->moments()) {
+      memory.values.push_back(static_cast<double>(moment.bits) /
+                              static_cast<double>(std::max<std::uint64_t>(1, result.members)));
+    }
+    curves.push_back(std::move(memory));
+  }
+  return line_chart(curves, "memory along the log", end_of_log(result));
 }
 
 std::string mistake_rows(const replay_result& result) {
-  std::uint64_t most = 0;
-  double top = 0;
+  row_scales most;
   for (const contestant* c : report_order(result)) {
-    most = std::max(most, c->false_positives());
-    for (const double rate : rates_over_time(result, *c)) top = std::isfinite(rate) ? std::max(top, rate) : top;
+    most.mistakes = std::max(most.mistakes, c->false_positives());
+    most.bits_per_key = std::max(most.bits_per_key, peak_per_key(result, *c));
+    for (const double rate : rates_over_time(result, *c))
+      most.rate = std::isfinite(rate) ? std::max(most.rate, rate) : most.rate;
   }
   std::string rows = fmt::format(
-      R"(<div class="row head"><div>filter</div><div class="wasted">store reads in vain</div><div class="rate">rate over the log, 0 to {}</div></div>)"
+      R"(<div class="row head"><div>filter</div><div class="wasted">store reads in vain; memory</div><div class="rate">rate over the log, 0 to {}</div></div>)"
       "\n",
-      percent(top));
+      percent(most.rate));
   std::string_view kind;
   for (const contestant* c : report_order(result)) {
     if (kind != kind_of(*c)) {
       kind = kind_of(*c);
       rows += fmt::format(R"(<div class="kind {}">{}</div>)"
                           "\n",
-                          kind, c->adapts() ? "adaptive: told of each mistake" : "static: makes the same mistakes again");
+                          kind, kind_text(result, c->adapts()));
     }
-    rows += mistake_row(result, *c, most, top);
+    rows += mistake_row(result, *c, most);
   }
   return rows;
 }

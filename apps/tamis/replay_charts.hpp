@@ -13,7 +13,11 @@ namespace tamis::cli {
 std::string summary_cards(const replay_result& result);
 // One curve per filter: the reads in vain that have added up, along the log.
 std::string growth_chart(const replay_result& result);
-// One row per filter: first-time and repeated mistakes, and the rate in each tenth of the log.
+// One curve per filter: its memory, per key of the most keys, along a log in which keys come and go.
+std::string memory_chart(const replay_result& result);
+// What the filters of a kind have in common, in figures; empty if there are none.
+std::string kind_text(const replay_result& result, bool adaptive);
+// One row per filter: first-time and repeated mistakes, memory, and the rate in each tenth of the log.
 std::string mistake_rows(const replay_result& result);
 
 // Those that filter: the static ones first, in each kind the worst first.

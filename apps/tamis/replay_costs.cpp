@@ -129,8 +129,8 @@ std::string duration_text(double seconds) {
   const double size = std::abs(seconds);
   if (size < 1e-3) return fmt::format("{:.0f} us", 1e6 * seconds);
   if (size < 1) return fmt::format("{:.0f} ms", 1e3 * seconds);
-  if (size < 120) return fmt::format("{:.1f} s", seconds);
-  if (size < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  if (size < 1000) return fmt::format("{:.{}f} s", seconds, size < 100 ? 1 : 0);
+  if (size < 60'000) return fmt::format("{:.{}f} min", seconds / 60, size < 6000 ? 1 : 0);
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 

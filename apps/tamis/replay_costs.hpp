@@ -31,6 +31,6 @@ std::string replay_verdict(const replay_result& result);
 // What adapting asks of a store, for those that adapt here.
 std::string needs_of_adapting(const replay_result& result);
 
-std::string duration_text(double seconds);  // 3.2 s, 12 min, 5.1 h
+std::string duration_text(double seconds);  // 3.2 s, 178 s, 17.5 min, 20.1 h
 
 }  // namespace tamis::cli

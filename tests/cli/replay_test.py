@@ -147,6 +147,26 @@ class Replay(ToolTest):
             self.write("q", queries)
             self.assertTrue(self.ok("replay", "--members", "m", "--queries", "q", *rows).startswith(says), says)
 
+    def test_the_page_says_what_was_measured(self):
+        """Captions are computed; every figure of the screen is on it; on a narrow screen each cell has its title."""
+        args = ("replay", "--keys", "20k", "--queries-count", "200k", "--filter", "none,bloom,rsqf+mistakes,taf", "--seeds", "3", "--read-price", "2")
+        page = self.ok(*args, "--html", "-")
+        rows = {row["filter"]: row for row in self.json(*args)}
+        for row in rows.values():
+            for field in ("first_time_false_positives", "repeated_false_positives", "store_reads_avoided", "range_scans"):
+                self.assertRegex(page, rf'<td data-title="[^"]+">{row[field]:,}<', (row["filter"], field))
+            self.assertIn(f'data-title="money saved">{row["saved_money"]:.2f}<', page)
+        bloom = rows["bloom"]
+        # Three digits, as on the screen: 91.9 %.
+        share = 100 * bloom["repeated_false_positives"] / bloom["false_positives"]
+        self.assertIn(f"1 static filter: {share:.1f} % of the reads in vain were repeats", page)
+        self.assertIn("Luck: reads in vain under 3 hash seeds", page)
+        self.assertIn(f"{bloom['bits_per_key']:.1f} bits per key", page)
+        new = self.write("new", "".join(f"y{i}\n" for i in range(5000)))
+        self.write("m", lines(1, 2000))
+        page = self.ok("replay", "--members", "m", "--queries", new, "--filter", "bloom", "--html", "-")
+        self.assertIn("1 static filter: 0 % of the reads in vain were repeats", page)
+
     def test_members_only_log_has_nothing_to_avoid(self):
         self.write("m", lines(1, 100))
         (result,) = self.json("replay", "--members", "m", "--queries", "m", "--filter", "bloom")
