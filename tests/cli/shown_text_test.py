@@ -22,7 +22,7 @@ class ShownText(ToolTest):
     def test_names_that_work(self):
         for name, about in COMMANDS.items():
             places = {}
-            self.create(os.fsdecode(HOSTILE) + "-file", "counting-bloom", "1000", "0.1", "--force")
+            self.create(os.fsdecode(HOSTILE) + "-file", about.get("filter", "counting-bloom"), "1000", "0.1", "--force")
             self.ok("add", os.fsdecode(HOSTILE) + "-file", stdin=lines(1, 10))
             for flag in about.get("reads", []) + about.get("changes", []) + about["creates"]:
                 places[flag] = HOSTILE + ("-" + flag.strip("-").lower()).encode()

@@ -60,12 +60,13 @@ class Streams(ToolTest):
 
     def test_a_broken_pipe_ends_every_command_quietly(self):
         self.create("f", "counting-bloom")
+        self.create("b", "bloom")
         self.write("m", lines(1, 10))
         self.write("q", lines(5, 50))
         log = ("--members", "m", "--queries", "q")
         commands = {
             "filters": (), "create": ("g", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1", "--force"), "add": ("f", "m"), "check": ("f", "m"),
-            "remove": ("f", "m"), "merge": ("g", "f", "--force"), "info": ("f",), "replay": (*log, "--filter", "bloom"),
+            "remove": ("f", "m"), "merge": ("g", "f", "--force"), "fold": ("b", "--fpr", "0.1"), "info": ("f",), "replay": (*log, "--filter", "bloom"),
             "advise": (*log, "--capacity", "50", "--fpr", "0.1"), "generate": ("uniform", "--count", "10"),
             "bench": ("--keys", "10", "--filter", "bloom", "--repeats", "1"), "reproduce": ("--list",),
         }  # fmt: skip

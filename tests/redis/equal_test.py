@@ -89,7 +89,7 @@ class Equal(unittest.TestCase):
                 self.assert_equal(here, digests(portable, model.members))
                 model.check(portable)
             fixed = sum(dict(zip(*[iter(c("TAMIS.INFO", k))] * 2))[b"known mistakes"] for k in model.members)
-            self.assertGreater(fixed, 50)  # reports did something
+            self.assertGreater(fixed, 10)  # reports did something: about 80 with the seeds that values draw, 0 if none of them did
 
     def test_files(self):
         for settings in (["--appendonly", "no"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"],
