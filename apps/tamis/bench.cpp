@@ -26,15 +26,14 @@ struct bench_flags {
   command_files files;
 };
 
-// The options of one filter: those that begin with its id and a dot, and those without a dot that it knows.
-option_list options_for(const registry_entry& entry, const option_list& given) {
-  const std::string prefix = std::string(entry.info->id) + ".";
+// The options of one filter: those that begin with its name and a dot, and those without a dot that it knows.
+option_list options_for(const std::string& kind, const option_list& given) {
+  const std::string prefix = kind + ".";
   option_list own;
   for (const auto& [name, value] : given) {
-    const auto same = [&asked = name](const option_info& known) { return known.name == asked; };
     if (name.starts_with(prefix)) {
       own.emplace_back(name.substr(prefix.size()), value);
-    } else if (std::any_of(entry.info->options.begin(), entry.info->options.end(), same)) {
+    } else if (has_option(kind, name)) {
       own.emplace_back(name, value);
     }
   }
@@ -46,9 +45,9 @@ std::vector<lab::contender> contenders_of(const bench_flags& given, std::uint64_
   if (!given.size.any_size()) params.fpr = 0.01;
   const option_list options = params.options;
   std::vector<lab::contender> contenders;
-  for (const registry_entry* entry : parse_filter_list(given.filters)) {
-    params.options = options_for(*entry, options);
-    contenders.push_back({std::string(entry->info->id), params});
+  for (const std::string& kind : parse_kinds(given.filters)) {
+    params.options = options_for(kind, options);
+    contenders.push_back({kind, params});
   }
   for (const auto& [name, value] : options) {
     const auto takes = [&asked = name](const lab::contender& c) {
@@ -97,7 +96,7 @@ void run_bench(bench_flags& given) {
 void add_bench(CLI::App& tool) {
   auto given = std::make_shared<bench_flags>();
   CLI::App* command = tool.add_subcommand("bench", "speed, size and rate of filters, measured in one run");
-  command->add_option("--filter", given->filters, "filters to measure (default: all)")->type_name("ID[,ID...]");
+  command->add_option("--filter", given->filters, "filters to measure: ID, ID+mistakes (default: every ID)")->type_name("ID[,ID...]");
   command->add_option("--keys", given->keys, "keys that each filter holds (default: 1M)")->type_name("N");
   given->size.add_to(*command);
   command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
@@ -106,7 +105,8 @@ void add_bench(CLI::App& tool) {
   command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key,\n"
                               "hash of a 64-bit key included; compare them within one run only. An option goes\n"
                               "to every filter that knows it, or to one: --option bloom1.word=64. The rate is\n"
-                              "0.01 if neither --fpr nor --bits-per-key is given.\n\n") +
+                              "0.01 if neither --fpr nor --bits-per-key is given. A list of known mistakes is\n"
+                              "full while lookups are timed, of keys that are not asked for.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
                   "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1");
   given->files.run(*command, [given] { run_bench(*given); });

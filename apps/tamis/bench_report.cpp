@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "filter_file.hpp"
 #include "numbers.hpp"
 #include "table.hpp"
 #include "tamis/cpu.hpp"
@@ -71,6 +72,7 @@ json row_json(const bench_row& row, std::uint64_t keys) {
   made["line_prefetched_ns"] = row.line_prefetched.median;
   made["line_dependent_ns"] = row.line_dependent.median;
   made["options"] = std::move(options);
+  made["known_mistakes"] = mistakes_json(row.list);
   return made;
 }
 

@@ -66,7 +66,7 @@ json result_json(const create_flags& given, const any_filter& filter) {
 
 void run_create(create_flags& given) {
   if (!given.size.any_size()) throw CLI::RequiredError("--fpr or --bits-per-key");
-  must(registry::builtin().find(given.filter));
+  must_be_kind(given.filter);
   const hasher hash = make_hasher(given);
   const std::uint64_t capacity = parse_count("--capacity", given.capacity, 1, largest_capacity);
   const any_filter filter = must(given.filter, any_filter::create(given.filter, given.size.params(capacity), hash));
@@ -92,7 +92,7 @@ void add_create(CLI::App& tool) {
   auto given = std::make_shared<create_flags>();
   CLI::App* command = tool.add_subcommand("create", "make an empty filter");
   given->files.creates_filter(*command, "FILE", given->file, "where to save it")->required();
-  command->add_option("--filter", given->filter, "which filter, see `tamis filters`")->type_name("ID")->required();
+  command->add_option("--filter", given->filter, "ID, see `tamis filters`, or ID+mistakes")->type_name("ID")->required();
   command->add_option("--capacity", given->capacity, "number of keys that it is made for")->type_name("N")->required();
   given->size.add_to(*command);
   command->add_option("--hash", given->family, "fast, or keyed for keys that an adversary may choose (default: fast)")

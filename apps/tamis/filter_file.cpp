@@ -8,7 +8,6 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
-#include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/detail/io/file.hpp"
 #include "tamis/registry.hpp"
 
@@ -79,7 +78,13 @@ json info_json(const any_filter& filter, hash_family hash) {
           {"expected_fpr", number_or_null(filter.expected_fpr())},
           {"hash", to_string(hash)},
           {"format_version", format_version},
-          {"options", std::move(options)}};
+          {"options", std::move(options)},
+          {"known_mistakes", mistakes_json(list_of(filter.model()))}};
+}
+
+json mistakes_json(const std::optional<list_use>& list) {
+  if (!list) return nullptr;
+  return {{"entries", list->entries}, {"in_use", list->in_use}, {"bits", list->bits}};
 }
 
 void note_overload(const any_filter& filter, const std::string& path) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "filter_flags.hpp"
 #include "json.hpp"
 #include "tamis/any_filter.hpp"
+#include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/mapped.hpp"
 
 namespace tamis::cli {
@@ -31,6 +33,9 @@ void write_filter(const any_filter& filter, created_file& file);  // and `file.c
 
 // The fields of `info`, which `create` and `merge` show too.
 json info_json(const any_filter& filter, hash_family hash);
+
+// {"entries", "in_use", "bits"}; null where there is no list of known mistakes.
+json mistakes_json(const std::optional<detail::list_use>& list);
 
 // A note on standard error if the filter holds more than it was made for.
 void note_overload(const any_filter& filter, const std::string& path);

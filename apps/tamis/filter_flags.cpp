@@ -11,8 +11,20 @@
 
 #include "failure.hpp"
 #include "numbers.hpp"
+#include "tamis/detail/any/known_mistakes.hpp"
 
 namespace tamis::cli {
+namespace {
+
+const registry_entry* entry_of(const detail::filter_kind& kind) { return must(registry::builtin().find(kind.id)); }
+
+std::vector<std::string> all_ids() {
+  std::vector<std::string> ids;
+  for (const registry_entry& entry : registry::builtin().entries()) ids.emplace_back(entry.info->id);
+  return ids;
+}
+
+}  // namespace
 
 void size_flags::add_to(CLI::App& command) {
   CLI::Option* rate = command.add_option("--fpr", fpr, "false-positive rate to keep, above 0 and below 1")->type_name("RATE");
@@ -43,22 +55,39 @@ option_list parse_options(const std::vector<std::string>& texts) {
   return pairs;
 }
 
-std::vector<const registry_entry*> parse_filter_list(const std::string& text) {
-  const registry& known = registry::builtin();
-  std::vector<const registry_entry*> chosen;
-  if (text.empty()) {
-    for (const registry_entry& entry : known.entries()) chosen.push_back(&entry);
-    return chosen;
-  }
+std::vector<std::string> parse_names(const std::string& text) {
+  std::vector<std::string> names;
   for (std::size_t first = 0; first <= text.size();) {
     const std::size_t end = std::min(text.find(',', first), text.size());
-    const std::string id = text.substr(first, end - first);
-    const registry_entry* entry = must(known.find(id));
-    if (std::find(chosen.begin(), chosen.end(), entry) != chosen.end()) fail("--filter '" + id + "'", "given twice");
-    chosen.push_back(entry);
+    std::string name = text.substr(first, end - first);
+    if (std::find(names.begin(), names.end(), name) != names.end()) fail("--filter '" + name + "'", "given twice");
+    names.push_back(std::move(name));
     first = end + 1;
   }
+  return names;
+}
+
+std::vector<const registry_entry*> parse_filter_list(const std::string& text) {
+  std::vector<const registry_entry*> chosen;
+  for (const std::string& id : text.empty() ? all_ids() : parse_names(text)) chosen.push_back(entry_of({id}));
   return chosen;
+}
+
+std::vector<std::string> parse_kinds(const std::string& text) {
+  if (text.empty()) return all_ids();
+  std::vector<std::string> kinds = parse_names(text);
+  for (const std::string& kind : kinds) must_be_kind(kind);
+  return kinds;
+}
+
+void must_be_kind(std::string_view name) { entry_of(detail::parse_kind(name)); }
+
+bool has_option(std::string_view kind, std::string_view option) {
+  const detail::filter_kind parts = detail::parse_kind(kind);
+  const auto same = [option](const option_info& known) { return known.name == option; };
+  const auto& own = entry_of(parts)->info->options;
+  return std::any_of(own.begin(), own.end(), same) ||
+         (parts.has_list && std::any_of(std::begin(shared_options), std::end(shared_options), same));
 }
 
 CLI::Option* seed_flag::add_to(CLI::App& command, const std::string& help) {

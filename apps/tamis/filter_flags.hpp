@@ -24,8 +24,15 @@ struct size_flags {
 
 option_list parse_options(const std::vector<std::string>& texts);  // name=value each
 
+std::vector<std::string> parse_names(const std::string& text);  // separated by commas; fails for one that is given twice
+
 // The filters of `bloom,bloom1`; all of the registry if the text is empty. Fails for an unknown or repeated id.
 std::vector<const registry_entry*> parse_filter_list(const std::string& text);
+// The names of `bloom,bloom1+mistakes`, filters with a list of known mistakes among them; likewise.
+std::vector<std::string> parse_kinds(const std::string& text);
+void must_be_kind(std::string_view name);
+// Does the filter of this name take the option?
+bool has_option(std::string_view kind, std::string_view option);
 
 // --seed: what a keyed hash needs, and what a fast one may take.
 struct seed_flag {

@@ -35,6 +35,11 @@ std::string memory_text(const any_filter& filter) {
   return text;
 }
 
+std::string mistakes_text(const list_use& list) {
+  return fmt::format("{} of {} entries in use, {} of the memory", grouped(list.in_use), grouped(list.entries),
+                     format_bytes(list.bits / 8));
+}
+
 std::string bits_per_key_text(const any_filter& filter) {
   const std::string made_for = fmt::format("{:.2f} when it holds its capacity", bits_per_key(filter, filter.capacity()));
   if (filter.keys() == 0) return made_for;
@@ -63,6 +68,7 @@ void print(const std::string& path, const filter_file& file, output& out) {
   line("load", percent(load));
   line("memory", memory_text(filter));
   line("bits per key", bits_per_key_text(filter));
+  if (const auto list = list_of(filter.model())) line("known mistakes", mistakes_text(*list));
   line("expected rate", percent(filter.expected_fpr()) + " false positives, as full as it is now");
   line("hash", hash_text(file.hash));
   line("format version", std::to_string(format_version));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "failure.hpp"
+#include "filter_flags.hpp"
 #include "lab/contenders.hpp"
 #include "numbers.hpp"
 #include "tamis/detail/any/known_mistakes.hpp"
@@ -23,13 +24,7 @@ const registry_entry* entry_of(std::string_view name) { return must(registry::bu
 
 bool is_known(std::string_view name) { return name == no_filter || registry::builtin().find(detail::parse_kind(name).id).ok(); }
 
-bool has_option(std::string_view name, std::string_view option) {
-  if (name == no_filter) return false;
-  const auto same = [option](const option_info& known) { return known.name == option; };
-  const auto& own = entry_of(name)->info->options;
-  return std::any_of(own.begin(), own.end(), same) ||
-         (detail::parse_kind(name).has_list && std::any_of(std::begin(shared_options), std::end(shared_options), same));
-}
+bool takes(std::string_view name, std::string_view option) { return name != no_filter && has_option(name, option); }
 
 class loader {
  public:
@@ -65,7 +60,7 @@ class loader {
   // An option goes to every filter that knows it.
   filter_params params_for(std::string_view name) const {
     filter_params params = terms_.params;
-    std::erase_if(params.options, [&](const auto& option) { return !has_option(name, option.first); });
+    std::erase_if(params.options, [&](const auto& option) { return !takes(name, option.first); });
     if (terms_.first_keys != 0 && entry_of(name)->can.expand) params.capacity = terms_.first_keys;
     return params;
   }
@@ -137,20 +132,16 @@ std::vector<std::string> parse_lineup(const std::string& text) {
     for (const registry_entry& entry : registry::builtin().entries()) names.emplace_back(entry.info->id);
     return names;
   }
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t end = std::min(text.find(',', first), text.size());
-    std::string name = text.substr(first, end - first);
-    if (name != no_filter) entry_of(name);
-    if (std::find(names.begin(), names.end(), name) != names.end()) fail("--filter '" + name + "'", "given twice");
-    names.push_back(std::move(name));
-    first = end + 1;
+  names = parse_names(text);
+  for (const std::string& name : names) {
+    if (name != no_filter) must_be_kind(name);
   }
   return names;
 }
 
 void refuse_unknown_options(const lineup_terms& terms) {
   for (const auto& [option, value] : terms.params.options) {
-    const auto knows = [&asked = option](const std::string& name) { return has_option(name, asked); };
+    const auto knows = [&asked = option](const std::string& name) { return takes(name, asked); };
     if (std::none_of(terms.names.begin(), terms.names.end(), knows)) {
       fail("--option '" + option + "'", "none of the filters has it");
     }

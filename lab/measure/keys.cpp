@@ -1,7 +1,5 @@
 #include "lab/measure/keys.hpp"
 
-#include "tamis/detail/base/random.hpp"
-
 namespace tamis::lab {
 
 using namespace detail;
@@ -13,6 +11,7 @@ key_sets make_keys(std::size_t members, std::size_t queries, std::uint64_t seed)
   for (std::uint64_t& key : keys.members) key = mix64(counter++);
   keys.negatives.resize(queries);
   for (std::uint64_t& key : keys.negatives) key = mix64(counter++);
+  keys.others = counter;
   random_source random(seed);
   keys.positives.resize(queries);
   for (std::uint64_t& key : keys.positives) key = keys.members[random.below(members)];

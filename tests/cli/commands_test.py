@@ -5,7 +5,7 @@ import unittest
 
 from tool import ToolTest, lines
 
-INFO = ["filter", "keys", "capacity", "load", "bits_per_key", "expected_fpr", "hash", "format_version", "options"]
+INFO = ["filter", "keys", "capacity", "load", "bits_per_key", "expected_fpr", "hash", "format_version", "options", "known_mistakes"]
 
 
 class Commands(ToolTest):

@@ -34,6 +34,14 @@ TEST(Keys, MembersDifferAndNegativesAreNoMembers) {
   EXPECT_EQ(all.size(), 12000u);
 }
 
+TEST(Keys, StrangersAreNeitherMembersNorNegatives) {
+  const key_sets keys = make_keys(5000, 7000, 3);
+  std::set<std::uint64_t> all(keys.members.begin(), keys.members.end());
+  all.insert(keys.negatives.begin(), keys.negatives.end());
+  for (std::uint64_t i = 0; i < 9000; ++i) all.insert(keys.stranger(i));
+  EXPECT_EQ(all.size(), 21000u);
+}
+
 TEST(Keys, FollowTheSeed) {
   EXPECT_EQ(make_keys(10, 10, 1).members, make_keys(10, 20, 1).members);
   EXPECT_NE(make_keys(10, 10, 1).members, make_keys(10, 10, 2).members);
@@ -155,6 +163,30 @@ TEST(Bench, MeasuresEveryOperationOfEveryContender) {
     EXPECT_GT(row.bits_per_key, 9.0);
     EXPECT_FALSE(row.settings.empty());
   }
+}
+
+// 5,000 keys with a list of 78 entries, at 1 %: 20,000 strangers would make 200 mistakes.
+TEST(Bench, ListsAreFullOfStrangersWhileLookupsAreTimed) {
+  const filter_params params{.capacity = 5000, .fpr = 0.01};
+  const auto report = bench({{"bloom1", params}, {"bloom1+mistakes", params}}, {.keys = 5000, .queries = 20000, .repeats = 1});
+  ASSERT_TRUE(report) << report.message();
+  const bench_row& bare = report.value().rows[0];
+  const bench_row& listing = report.value().rows[1];
+  EXPECT_FALSE(bare.list);
+  ASSERT_TRUE(listing.list);
+  EXPECT_EQ(listing.id, "bloom1+mistakes");
+  EXPECT_EQ(listing.list->entries, 5000u / 64);
+  EXPECT_EQ(listing.list->in_use, listing.list->entries);
+  EXPECT_EQ(listing.fpr, bare.fpr);  // of strangers who are not listed
+  EXPECT_NEAR(listing.bits_per_key - bare.bits_per_key, static_cast<double>(listing.list->bits) / 5000, 1e-9);
+}
+
+TEST(Bench, AListStaysEmptierWhereMistakesAreRare) {
+  const filter_params params{.capacity = 5000, .fpr = 1e-6};
+  const auto report = bench({{"bloom+mistakes", params}}, {.keys = 5000, .queries = 1000, .repeats = 1});
+  ASSERT_TRUE(report) << report.message();
+  ASSERT_TRUE(report.value().rows[0].list);
+  EXPECT_LT(report.value().rows[0].list->in_use, 10u);  // of 16,000 strangers
 }
 
 TEST(Bench, PassesOnWhatCreateRefuses) {

@@ -24,6 +24,7 @@ class model_with_mistakes final : public any_model {
       : filter_(std::move(filter)), mistakes_(std::move(mistakes)) {}
 
   const any_model& plain() const override { return *filter_; }
+  const mistake_list& list() const { return mistakes_; }
   std::uint64_t known_mistakes() const override { return mistakes_.size(); }
 
   const filter_info& info() const override { return filter_->info(); }
@@ -258,6 +259,12 @@ result<std::unique_ptr<any_model>> make_model(const registry& known, std::string
   const memory_scope from(params.memory);
   TAMIS_TRY(mistake_list mistakes, mistake_list::make(entries));
   return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(filter), std::move(mistakes)));
+}
+
+std::optional<list_use> list_of(const any_model& model) {
+  const auto* listing = dynamic_cast<const model_with_mistakes*>(&model);
+  if (listing == nullptr) return std::nullopt;
+  return list_use{listing->list().capacity(), listing->list().size(), listing->list().bits()};
 }
 
 result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in) {

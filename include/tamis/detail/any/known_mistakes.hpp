@@ -11,6 +11,7 @@
 // behind it, and what one may ask for by name.
 
 #include <memory>
+#include <optional>
 
 #include "tamis/any_filter.hpp"
 #include "tamis/registry.hpp"
@@ -33,6 +34,14 @@ const std::string* list_option(const option_list& options);
 result<std::unique_ptr<any_model>> make_model(const registry& known, std::string_view kind, const filter_params& params);
 
 std::string kind_of(const any_model& model);
+
+// The list of a filter that has one: how many entries there are, how many of them are in use, and the memory of all.
+struct list_use {
+  std::uint64_t entries = 0;
+  std::uint64_t in_use = 0;
+  std::uint64_t bits = 0;
+};
+std::optional<list_use> list_of(const any_model& model);
 
 // Reads what `model.save` wrote into a frame of its kind.
 result<std::unique_ptr<any_model>> load_model(const registry& known, const frame_header& header, reader& in);
