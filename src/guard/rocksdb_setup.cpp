@@ -8,7 +8,9 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <filesystem>
+#include <memory>
 #include <regex>
 #include <set>
 
@@ -30,6 +32,52 @@ class final_errors final : public rocksdb::EventListener {
     *recover = false;
   }
 };
+
+// What RocksDB writes before a database is there, which begins with the file CURRENT.
+bool comes_before_database(const std::string& name) {
+  const auto begins = [&](const char* with) { return name.starts_with(with); };
+  return name == "LOCK" || name == "IDENTITY" || begins("LOG") || begins("MANIFEST-") || begins("OPTIONS-") ||
+         name.ends_with(".dbtmp");
+}
+
+// Where there is no database, the folders hold nothing, or what an opening left that was interrupted. Anything else is
+// somebody's, or what is left of a store that has lost its database: RocksDB would begin a new one there, and delete.
+status refuse_remains(const std::string& directory) {
+  std::error_code failed;
+  if (files::exists(files::path(directory) / "db" / "CURRENT", failed)) return {};
+  for (const std::string part : {"db", "filter", "load"}) {
+    const files::path folder = files::path(directory) / part;
+    if (!files::exists(folder, failed)) continue;
+    for (const auto& entry : files::directory_iterator(folder, failed)) {
+      const std::string name = entry.path().filename().string();
+      if (part == "db" && comes_before_database(name)) continue;
+      return failure{directory + ": not a store of tamis, or a damaged one: its folder '" + part + "' holds '" + name +
+                     "', but there is no database"};
+    }
+    if (failed) return failure{folder.string() + ": cannot list: " + failed.message(), error_code::io};
+  }
+  return {};
+}
+
+class silence final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
+// Ours are never in the family that every database has. Looked at without writing anything.
+result<bool> has_foreign_keys(const std::string& directory) {
+  rocksdb::Options options;
+  options.info_log = std::make_shared<silence>();
+  rocksdb::DB* db = nullptr;
+  if (const auto opened = rocksdb::DB::OpenForReadOnly(options, directory + "/db", &db); !opened.ok())
+    return store_error(directory, opened);
+  const std::unique_ptr<rocksdb::DB> closes(db);
+  const std::unique_ptr<rocksdb::Iterator> at(db->NewIterator({}));
+  at->SeekToFirst();
+  if (!at->status().ok()) return store_error(directory, at->status());
+  return at->Valid();
+}
 
 }  // namespace
 
@@ -62,6 +110,7 @@ status prepare_directory(const std::string& directory) {
       }
     }
     if (failed) return failure{directory + ": cannot list: " + failed.message(), error_code::io};
+    TAMIS_CHECK(refuse_remains(directory));
   }
   for (const char* part : {"db", "filter"}) {
     files::create_directories(files::path(directory) / part, failed);
@@ -76,8 +125,11 @@ result<std::vector<std::string>> family_names(const std::string& directory, bool
   std::vector<std::string> list;
   const bool there = rocksdb::DB::ListColumnFamilies({}, directory + "/db", &list).ok();
   const std::set<std::string> found(list.begin(), list.end());
-  if (!std::includes(ours.begin(), ours.end(), found.begin(), found.end())) {
-    return failure{directory + ": a RocksDB database, but not one of tamis"};
+  const failure foreign{directory + ": a RocksDB database, but not one of tamis"};
+  if (!std::includes(ours.begin(), ours.end(), found.begin(), found.end())) return foreign;
+  if (there && !found.contains("meta")) {
+    TAMIS_TRY(const bool has_keys, has_foreign_keys(directory));
+    if (has_keys) return foreign;
   }
   if (there && found.contains("meta") && ordered && !found.contains("order")) {
     return failure{directory + ": was made without the order of keys, which cannot be added", error_code::unsupported};
@@ -103,6 +155,13 @@ bool put_loaded_file_back(const std::string& directory, const rocksdb::Status& m
     return !failed;
   }
   return false;
+}
+
+void drop_loaded_files(const std::string& directory) {
+  const files::path folder = files::path(directory) / "load";
+  std::error_code ignored;
+  for (const char* name : {loaded_data, loaded_order}) files::remove(folder / name, ignored);
+  files::remove(folder, ignored);
 }
 
 rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options) {

@@ -16,16 +16,18 @@ failure store_error(const std::string& directory, const rocksdb::Status& reason)
 // RocksDB says why it could not open; the everyday reasons deserve plain words.
 failure open_error(const std::string& directory, const rocksdb::Status& reason);
 
-// Makes the directory if it is not there; refuses one with anything else in it, which is somebody's, and an empty name, which
-// would be the root of the file system.
+// Makes the directory if it is not there; refuses an empty name, which would be the root of the file system, and what may be
+// somebody's: a directory with anything else in it, or with files in its folders but no database that they could belong to.
 status prepare_directory(const std::string& directory);
 
-// Which column families to open: those that are there, or those of a new store. Refuses a database that is not ours.
+// Which column families to open: those that are there, or those of a new store. Refuses a database that is not ours: one that
+// has other families, or keys where ours has none.
 result<std::vector<std::string>> family_names(const std::string& directory, bool ordered);
 
 // Files of a bulk load, in the folder `load`.
 inline constexpr const char* loaded_data = "data";
 inline constexpr const char* loaded_order = "order";
+void drop_loaded_files(const std::string& directory);  // and the folder, if nothing else is in it
 // RocksDB 7.8 deletes a file that it was to take over if it then could not write its manifest to the end, although the manifest
 // may name the file, and such a database does not open. The file is still in `load`. True if one was put where it is missed.
 bool put_loaded_file_back(const std::string& directory, const rocksdb::Status& missed);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "directory_claim.hpp"
 #include "rocksdb_keys.hpp"
 #include "rocksdb_setup.hpp"
 
@@ -28,7 +29,8 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 }  // namespace
 
 struct rocksdb_store::parts {
-  std::string directory;
+  directory_claim claim;  // its path is for files, and ends after everything that uses them
+  std::string directory;  // as it was called, for messages
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // default, data, oplog, perhaps order, meta
@@ -96,6 +98,8 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
   TAMIS_CHECK(rocksdb_setup::prepare_directory(directory));
   auto made = std::make_unique<parts>();
   made->directory = directory;
+  TAMIS_TRY(made->claim, directory_claim::take(directory));
+  const std::string& path = made->claim.path();
   const rocksdb::DBOptions database = rocksdb_setup::database_options(options);
   made->statistics = database.statistics;
   TAMIS_TRY(const std::vector<std::string> names, rocksdb_setup::family_names(directory, options.ordered));
@@ -105,18 +109,17 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
     families.emplace_back(name, name == "data" ? rocksdb_setup::data_options(options) : rocksdb::ColumnFamilyOptions());
   }
   rocksdb::DB* db = nullptr;
-  const auto open_it = [&] { return rocksdb::DB::Open(database, directory + "/db", families, &made->families, &db); };
+  const auto open_it = [&] { return rocksdb::DB::Open(database, path + "/db", families, &made->families, &db); };
   rocksdb::Status opened = open_it();
-  while (!opened.ok() && rocksdb_setup::put_loaded_file_back(directory, opened)) opened = open_it();
+  while (!opened.ok() && rocksdb_setup::put_loaded_file_back(path, opened)) opened = open_it();
   if (!opened.ok()) return rocksdb_setup::open_error(directory, opened);
   made->db.reset(db);
-  std::error_code ignored;
-  std::filesystem::remove_all(directory + "/load", ignored);  // left by a load that was interrupted
+  rocksdb_setup::drop_loaded_files(path);  // left by a load that was interrupted
   return std::unique_ptr<rocksdb_store>(new rocksdb_store(std::move(made)));
 }
 
 std::string rocksdb_store::name() const { return parts_->directory; }
-std::string rocksdb_store::snapshot_directory() const { return parts_->directory + "/filter"; }
+std::string rocksdb_store::snapshot_directory() const { return parts_->claim.path() + "/filter"; }
 
 result<bool> rocksdb_store::contains(const located_key& at) const {
   rocksdb::PinnableSlice value;
@@ -202,7 +205,7 @@ status rocksdb_store::sync() {
 
 status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   if (entries.empty()) return {};
-  const std::string folder = parts_->directory + "/load";
+  const std::string folder = parts_->claim.path() + "/load";
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return failure{folder + ": cannot create: " + failed.message(), error_code::io};
@@ -219,7 +222,7 @@ status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   }
   // After a failure they stay: the next opening may need them.
   TAMIS_CHECK(parts_->answer(parts_->db->IngestExternalFiles(files)));
-  std::filesystem::remove_all(folder, failed);
+  rocksdb_setup::drop_loaded_files(parts_->claim.path());
   return {};
 }
 

@@ -1,8 +1,10 @@
 // What is refused, and with which words.
 
+#include <rocksdb/db.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "forwarding_store.hpp"
@@ -87,7 +89,7 @@ TEST(refusals, parameters) {
   EXPECT_TRUE(refused(guarded_store::open(behind(), options), "fpr"));
   options = options_of("bloom1");
   options.stripes = 3;
-  EXPECT_TRUE(refused(guarded_store::open(behind(), options), "stripes"));
+  EXPECT_TRUE(refused(guarded_store::open(behind(), options), "stripes is 3, not a power of two up to 256"));
 }
 
 TEST(refusals, snapshots_need_a_place) {
@@ -100,6 +102,67 @@ TEST(refusals, a_directory_that_is_not_ours) {
   std::ofstream(directory / "symbol.txt") << "dear diary";
   EXPECT_TRUE(refused(rocksdb_store::open(directory.path().string()), "symbol.txt"));
   EXPECT_TRUE(refused(rocksdb_store::open(directory / "symbol.txt"), "not a directory"));
+}
+
+// What a folder of somebody's may look like that has the names of ours in it.
+TEST(refusals, folders_that_are_not_ours) {
+  for (const char* mine : {"db/schema.sql", "db/000007.log", "db/000009.sst", "filter/1.snapshot", "load/data"}) {
+    const temporary_directory directory;
+    const std::filesystem::path file = std::filesystem::path(directory / "app") / mine;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "dear diary";
+    EXPECT_TRUE(refused(rocksdb_store::open(directory / "app"), file.filename().c_str())) << mine;
+    EXPECT_EQ(std::filesystem::file_size(file), 10u) << mine;
+    const auto all = std::filesystem::recursive_directory_iterator(directory / "app");
+    EXPECT_EQ(std::distance(begin(all), end(all)), 2) << mine;  // the folder and the file
+  }
+}
+
+TEST(refusals, a_database_that_is_not_ours) {
+  const temporary_directory directory;
+  std::filesystem::create_directories(directory / "app");
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  const auto open = [&] {
+    rocksdb::DB* db = nullptr;
+    EXPECT_EQ(rocksdb::DB::Open(options, directory / "app/db", &db).ToString(), "OK");
+    return std::unique_ptr<rocksdb::DB>(db);
+  };
+  ASSERT_TRUE(open()->Put({}, "mine", "1").ok());
+  EXPECT_TRUE(refused(rocksdb_store::open(directory / "app"), "not one of tamis"));
+  std::string value;
+  ASSERT_TRUE(open()->Get({}, "mine", &value).ok());  // its owner still can
+  EXPECT_EQ(value, "1");
+}
+
+// RocksDB would begin a new database, and every stored key would be answered "no".
+TEST(refusals, a_store_that_lost_its_database) {
+  const temporary_directory directory;
+  const guard_options options = options_of("bloom1");
+  {
+    guarded_store tested = guarded_store::open(rocksdb_store::open(directory / "store").value(), options).value();
+    ASSERT_TRUE(tested.put("a", "1"));
+    ASSERT_TRUE(tested.close());
+  }
+  std::filesystem::rename(directory / "store/db/CURRENT", directory / "kept");
+  EXPECT_TRUE(refused(rocksdb_store::open(directory / "store"), "there is no database"));
+  std::filesystem::rename(directory / "kept", directory / "store/db/CURRENT");
+  guarded_store tested = guarded_store::open(rocksdb_store::open(directory / "store").value(), options).value();
+  EXPECT_EQ(tested.get("a").value(), "1");
+}
+
+TEST(rocksdb, a_load_leaves_files_alone_that_are_not_its_own) {
+  const temporary_directory directory;
+  { static_cast<void>(rocksdb_store::open(directory / "store").value()); }
+  std::filesystem::create_directories(directory / "store/load");
+  std::ofstream(directory / "store/load/diary") << "dear diary";
+  guarded_store tested = guarded_store::open(rocksdb_store::open(directory / "store").value(), options_of("bloom1")).value();
+  write_batch batch;
+  batch.put("a", "1");
+  ASSERT_TRUE(tested.load(batch));
+  EXPECT_EQ(tested.get("a").value(), "1");
+  EXPECT_TRUE(std::filesystem::exists(directory / "store/load/diary"));
+  EXPECT_FALSE(std::filesystem::exists(directory / "store/load/data"));
 }
 
 TEST(refusals, a_store_without_a_directory) {
@@ -128,6 +191,49 @@ TEST(refusals, a_store_in_use) {
   int how = 0;
   ::waitpid(child, &how, 0);
   EXPECT_EQ(how, 0);
+}
+
+TEST(refusals, a_store_in_use_by_another_name) {
+  const temporary_directory directory;
+  const std::string store = directory / "store";
+  auto first = rocksdb_store::open(store).value();
+  std::filesystem::create_directory_symlink(store, directory / "link");
+  const std::filesystem::path was = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  for (const std::string& name : {store + "/", store + "/.", store + "/../store", directory / "link", directory / "link/.",
+                                  std::string("store"), std::string("/proc/self/cwd/store")}) {
+    EXPECT_TRUE(refused(rocksdb_store::open(name), "in use")) << name;
+    EXPECT_EQ(rocksdb_store::open(name).code(), error_code::in_use) << name;
+  }
+  first.reset();
+  EXPECT_TRUE(rocksdb_store::open(directory / "link"));
+  std::filesystem::current_path(was);
+}
+
+// The name of a store may be relative to a directory that the program leaves.
+TEST(rocksdb, stays_where_it_is_when_the_program_moves) {
+  const temporary_directory directory;
+  const std::filesystem::path was = std::filesystem::current_path();
+  std::filesystem::create_directory(directory / "elsewhere");
+  guard_options options = options_of("counting-bloom");
+  options.snapshots = true;
+  {
+    std::filesystem::current_path(directory.path());
+    rocksdb_options small;
+    small.buffer_bytes = 1 << 16;  // so that files are made all the time
+    guarded_store tested = guarded_store::open(rocksdb_store::open("store", small).value(), options).value();
+    std::filesystem::current_path(directory / "elsewhere");
+    for (std::uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(tested.put(key_of(i), std::string(100, 'v')));
+    write_batch batch;
+    for (std::uint64_t i = 3000; i < 3500; ++i) batch.put(key_of(i), "v");
+    ASSERT_TRUE(tested.load(batch));
+    ASSERT_TRUE(tested.close());
+  }
+  std::filesystem::current_path(was);
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "elsewhere"));
+  guarded_store tested = guarded_store::open(rocksdb_store::open(directory / "store").value(), options).value();
+  EXPECT_EQ(tested.recovered().way, recovery_way::snapshot);
+  for (std::uint64_t i = 0; i < 3500; ++i) ASSERT_TRUE(tested.contains(key_of(i)).value());
 }
 
 TEST(rocksdb, keeps_everything_across_reopening) {

@@ -1,0 +1,45 @@
+#include "directory_claim.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+namespace tamis {
+namespace {
+
+std::mutex claims_lock;
+
+// With the process that holds it: what a child inherits through fork() is its parent's, and the lock on a file tells them apart.
+std::map<std::pair<dev_t, ino_t>, pid_t>& claims() {
+  static std::map<std::pair<dev_t, ino_t>, pid_t> all;
+  return all;
+}
+
+}  // namespace
+
+result<directory_claim> directory_claim::take(const std::string& directory) {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::canonical(directory, failed);
+  struct stat found {};
+  if (failed) return failure{directory + ": cannot be found: " + failed.message(), error_code::io};
+  if (::stat(path.c_str(), &found) != 0)
+    return failure{directory + ": cannot be found: " + std::strerror(errno), error_code::io};
+  const std::lock_guard lock(claims_lock);
+  pid_t& holder = claims()[{found.st_dev, found.st_ino}];
+  if (holder == ::getpid()) return failure{directory + ": in use, by this very process", error_code::in_use};
+  holder = ::getpid();
+  return directory_claim({path.string(), found.st_dev, found.st_ino});
+}
+
+directory_claim::~directory_claim() {
+  if (held_.path.empty()) return;
+  const std::lock_guard lock(claims_lock);
+  claims().erase({held_.device, held_.number});
+}
+
+}  // namespace tamis
