@@ -18,6 +18,7 @@ void add_fold(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_info(CLI::App& tool);
 void add_merge(CLI::App& tool);
+void add_remote(CLI::App& tool);  // where the tool is built with hiredis
 void add_remove(CLI::App& tool);
 void add_replay(CLI::App& tool);
 void add_reproduce(CLI::App& tool);

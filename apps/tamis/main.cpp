@@ -26,6 +26,9 @@ void add_commands(CLI::App& tool) {
   add_generate(tool);
   add_bench(tool);
   add_reproduce(tool);
+#ifdef TAMIS_HAS_HIREDIS
+  add_remote(tool);
+#endif
 }
 
 int wrong_usage(const CLI::App& tool, const CLI::ParseError& wrong) {
