@@ -2,6 +2,7 @@
 
 Not a test: machines differ. docs/redis.md has figures of one."""
 
+import statistics
 import time
 
 import server
@@ -44,15 +45,30 @@ def lookups(c):
     print(f"MEXISTS of 100: {mexists:.1f} us, MGET {mget:.1f} us, ratio {mexists / mget:.2f}")
 
 
-def growth(c, count):
-    c("CONFIG", "RESETSTAT")
-    c("BF.RESERVE", "g", 0.01, 1000)
-    for first in range(0, count, 2000):
-        c.pipeline([("BF.ADD", "g", i) for i in range(first, first + 2000)])
+def thread_cpu(process):
+    """CPU time in microseconds of the thread that runs the commands, as the kernel has counted it."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/schedstat") as f:
+        return int(f.read().split()[0]) / 1000
+
+
+def growth(c, process, count=1_500_000, step=20):
+    """The longest ADD: no clock on the wall tells it where others use the cores. Of the pipelines of `step` adds, the one that took
+    most CPU time, less what a usual pipeline takes, which is mostly the server's own work. What the server does beside it comes at
+    another place the second time; the filter's growth at the same."""
+    costs = []
+    for key in ("g", "again"):
+        c("BF.RESERVE", key, 0.01, 1000)
+        costs.append([])
+        for first in range(0, count, step):
+            before = thread_cpu(process)
+            c.pipeline([("BF.ADD", key, i) for i in range(first, first + step)])
+            costs[-1].append(thread_cpu(process) - before)
+    costs = [min(pair) for pair in zip(*costs)]
+    longest = max(costs) - statistics.median(costs)
     wrong = sum(sum(c("BF.MEXISTS", "g", *(f"a{i}" for i in range(first, first + 5000)))) for first in range(0, 200_000, 5000))
-    longest = server.field(c("INFO", "tamis").decode(), "tamis_longest_add_us")
+    wall = server.field(c("INFO", "tamis").decode(), "tamis_longest_add_us")
     print(f"grown from 1,000 to {count:,} keys: {c('MEMORY', 'USAGE', 'g') / count:.2f} bytes a key, rate {wrong / 200_000:.4f}, "
-          f"longest ADD since the start {longest} us of wall time")
+          f"longest ADD {longest:.0f} us of CPU time, {wall} us by the clock")
 
 
 def reserve(c):
@@ -75,10 +91,10 @@ def restore(c):
 
 
 def main():
-    for part in (lambda c: growth(c, 1_500_000), reserve, lookups, restore):
+    for part in (growth, reserve, lookups, restore):
         with server.Server() as s:
             started = time.monotonic()
-            part(s.client())
+            part(s.client(), *([s.process] if part is growth else []))
             print(f"  ({time.monotonic() - started:.0f} s)", flush=True)
 
 
