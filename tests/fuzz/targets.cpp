@@ -3,8 +3,11 @@
 namespace tamis::fuzz {
 
 std::span<const target> targets() {
-  static constexpr target all[] = {
-      {"guard", guard, nullptr}, {"keys", keys, nullptr}, {"load", load, repaired_file}, {"operations", operations, nullptr}};
+  static constexpr target all[] = {{"guard", guard, nullptr},
+                                   {"keys", keys, nullptr},
+                                   {"load", load, repaired_file},
+                                   {"operations", operations, nullptr},
+                                   {"redis", redis_value, repaired_value}};
   return all;
 }
 

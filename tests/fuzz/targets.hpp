@@ -16,6 +16,7 @@ void load(input file);         // a saved filter, its frame repaired: it is refu
 void operations(input steps);  // any filter of the registry beside a multiset
 void keys(input file);         // key files: lines, gzip, zstd, captures
 void guard(input forged);      // rows and snapshots of a guarded store
+void redis_value(input file);  // a value of the module for Redis, its frames repaired
 
 struct target {
   std::string_view name;
@@ -29,5 +30,7 @@ std::span<const target> targets();
 std::vector<std::byte> repaired_file(input file);
 // The same for a snapshot, whose kind and hash are taken from a true one; as it is, if it is too short.
 std::vector<std::byte> repaired_snapshot(input file, input true_one);
+// The same for a value of the module for Redis, and for the filter in it.
+std::vector<std::byte> repaired_value(input file);
 
 }  // namespace tamis::fuzz
