@@ -79,22 +79,28 @@ class Traffic:
         self.adding.finish()
         self.asking.finish()
 
+    def stop(self):
+        """Without asking what became of them."""
+        for worker in (self.adding, self.asking):
+            worker.ended.set()
+            worker.join()
+
     def check_all(self):
         lost = self.on.tool("check", NAME, "-v", stdin=lines(range(self.acknowledged)))
         assert lost == b"", f"{lost.count(b'%c' % 10)} of {self.acknowledged} acknowledged keys are lost"
 
 
 def kill_a_master(on, rng):
-    """Seconds until another node is master in its place."""
-    victim = rng.choice(on.masters())
-    slots = on.ask(victim, "CLUSTER", "MYID")
+    """Seconds until another node is master in its place. Only then is it started again: a master that comes back sooner, with less
+    than it had, is a master still, and its replica takes over what it has (docs/redis.md)."""
+    masters = on.masters()
+    victim = rng.choice(masters)
     began = time.monotonic()
     on.kill(victim)
-    cluster.until(lambda: victim not in on.masters() and len(on.masters()) >= 3, "a failover")
+    cluster.until(lambda: victim not in on.masters() and len(on.masters()) == len(masters), "a failover")
     took = time.monotonic() - began
     on.start(victim)
-    cluster.until(lambda: on.ask(victim, "CLUSTER", "MYID") == slots and "role:slave" in on.ask(victim, "INFO", "replication").decode(),
-                  "the old master as a replica")
+    cluster.until(lambda: "role:slave" in on.ask(victim, "INFO", "replication").decode(), "the old master as a replica")
     on.wait_until_whole()
     return took
 
@@ -148,6 +154,7 @@ class ClusterProof(unittest.TestCase):
         with cluster.Cluster() as on:
             on.tool("create", NAME, "--filter", "evergreen", "--capacity", 10_000, "--fpr", "0.001", "--shards", 64)
             traffic = Traffic(on)
+            self.addCleanup(traffic.stop)
             failovers = []
             for i in range(ROUNDS):
                 failovers.append(kill_a_master(on, rng))

@@ -70,7 +70,8 @@ class Equal(unittest.TestCase):
 
     def test_replicas(self):
         grace = ["--tamis.adapt-grace-ms", "0"]
-        with server.Server(*grace) as m, server.Server(*grace) as r1, server.Server(*grace, environment={"TAMIS_CPU": "portable"}) as r2:
+        # One loads what the master sends straight into memory, beside what it has.
+        with server.Server(*grace) as m, server.Server(*grace, "--repl-diskless-load", "swapdb") as r1, server.Server(*grace, environment={"TAMIS_CPU": "portable"}) as r2:
             c, steady, portable = m.client(), r1.client(), r2.client()
             for replica in (steady, portable):
                 replica("REPLICAOF", "127.0.0.1", m.port)

@@ -52,6 +52,32 @@ class Memory(unittest.TestCase):
                 after.append(settled(c))
             self.assertLess(abs(after[-1] - after[1]), 4096)
 
+    def test_large_values_are_freed_beside_the_commands(self):
+        """Of UNLINK and FLUSHALL ASYNC, in the server's own thread; not what is small."""
+        with server.Server() as s:
+            c = s.client()
+
+            def freed():
+                return int(server.field(c("INFO", "memory").decode(), "lazyfreed_objects"))
+
+            start, empty = freed(), used(c)
+            c("TAMIS.RESERVE", "small", "bloom", 0.01, 1000)
+            c("UNLINK", "small")
+            self.assertEqual(freed(), start)
+            for gone in (("UNLINK", "large"), ("FLUSHALL", "ASYNC")):
+                c("TAMIS.RESERVE", "large", "bloom", 0.01, 5_000_000)
+                c("TAMIS.ADD", "large", "x")
+                self.assertGreater(used(c) - empty, 6 << 20)
+                before = freed()
+                c(*gone)
+                for _ in range(100):
+                    if freed() > before:
+                        break
+                    time.sleep(0.05)
+                self.assertEqual(freed(), before + 1)
+                self.assertLess(settled(c) - empty, 256 << 10)  # buffers of clients
+            self.assertEqual(server.field(c("INFO", "tamis").decode(), "tamis_values"), "0")
+
     def test_limit_of_a_value(self):
         with server.Server("--tamis.memory-limit", "1mb") as s:
             c = s.client()
