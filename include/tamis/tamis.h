@@ -144,6 +144,14 @@ TAMIS_API int tamis_filter_load_bytes(const void* bytes, size_t size, const uint
                                       tamis_error* error);
 TAMIS_API int tamis_filter_load(tamis_source source, void* context, const uint8_t* secret, tamis_filter** out,
                                 tamis_error* error);
+/* Uses a saved file where it is: its pages are read when they are touched, and shared between processes. Opening a Bloom or
+ * cuckoo filter reads none of its table, so it answers as the bytes are until tamis_filter_verify has compared them with their
+ * checksums; other kinds are verified at opening. Changes stay in memory. The file must stay as it is meanwhile: if it is
+ * shortened, the next touch ends the process. To replace it whole is fine. */
+TAMIS_API int tamis_filter_open_mapped(const char* path, const uint8_t* secret, tamis_filter** out, tamis_error* error);
+/* Reads the whole file. Lookups may run meanwhile, and other calls may not. A filter that is not mapped is verified. */
+TAMIS_API int tamis_filter_verify(tamis_filter* filter, tamis_error* error);
+TAMIS_API int tamis_filter_is_verified(const tamis_filter* filter);
 /* The file is replaced whole or not at all, and synced. */
 TAMIS_API int tamis_filter_save_file(const tamis_filter* filter, const char* path, tamis_error* error);
 TAMIS_API int tamis_filter_save(const tamis_filter* filter, tamis_sink sink, void* context, tamis_error* error);
@@ -216,6 +224,9 @@ TAMIS_API int64_t tamis_adapt(tamis_filter* filter, const tamis_keys* keys, cons
 /* What was in either is in `filter` afterwards. `remote`, or NULL, holds the keys of both. */
 TAMIS_API int tamis_merge(tamis_filter* filter, const tamis_filter* other, const tamis_remote* remote, tamis_error* error);
 TAMIS_API int tamis_expand(tamis_filter* filter, tamis_error* error); /* doubles the room */
+/* bloom and bloom1: as small as can be with a rate of at most `fpr` for the keys that are in. By how much it is smaller now, 1
+ * if it could not be. */
+TAMIS_API int64_t tamis_fold(tamis_filter* filter, double fpr, tamis_error* error);
 
 enum {
   TAMIS_CAN_ERASE = 1,

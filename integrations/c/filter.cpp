@@ -105,7 +105,7 @@ int tamis_filter_create(const char* spec, const uint8_t* secret, tamis_filter** 
 int tamis_filter_copy(const tamis_filter* filter, tamis_filter** out, tamis_error* error) {
   return make_handle(out, error, [&]() -> result<any_filter> {
     TAMIS_CHECK(given(filter, "filter"));
-    return filter->filter;
+    return any_filter(filter->filter);
   });
 }
 
@@ -130,6 +130,27 @@ int tamis_filter_load(tamis_source source, void* context, const uint8_t* secret,
     if (source == nullptr) return failure{"source: is NULL"};
     return load_bytes(read_all(source, context), {.hash = hasher_of(secret)});
   });
+}
+
+int tamis_filter_open_mapped(const char* path, const uint8_t* secret, tamis_filter** out, tamis_error* error) {
+  return make_handle(out, error, [&]() -> result<mapped_filter> {
+    TAMIS_CHECK(given(path, "path"));
+    return open_mapped(path, {.hash = hasher_of(secret)});
+  });
+}
+
+int tamis_filter_verify(tamis_filter* filter, tamis_error* error) {
+  return guarded(error, [&]() -> result<int> {
+    TAMIS_CHECK(given(filter, "filter"));
+    if (auto* const mapped = std::get_if<mapped_filter>(&filter->owner)) TAMIS_CHECK(mapped->verify());
+    return TAMIS_OK;
+  });
+}
+
+int tamis_filter_is_verified(const tamis_filter* filter) {
+  if (filter == nullptr) return 0;
+  const auto* const mapped = std::get_if<mapped_filter>(&filter->owner);
+  return mapped == nullptr || mapped->is_verified() ? 1 : 0;
 }
 
 int tamis_filter_save_file(const tamis_filter* filter, const char* path, tamis_error* error) {
@@ -195,6 +216,14 @@ int tamis_expand(tamis_filter* filter, tamis_error* error) {
     TAMIS_CHECK(needs(filter, &capabilities::expand, "expand"));
     TAMIS_CHECK(filter->filter.expand());
     return TAMIS_OK;
+  });
+}
+
+int64_t tamis_fold(tamis_filter* filter, double fpr, tamis_error* error) {
+  return guarded<std::int64_t>(error, [&]() -> result<std::int64_t> {
+    TAMIS_CHECK(given(filter, "filter"));
+    TAMIS_TRY(const std::uint64_t by, filter->filter.fold(fpr));
+    return static_cast<std::int64_t>(by);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "tamis/any_filter.hpp"
+#include "tamis/mapped.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tamis/tamis.h"
 
@@ -27,10 +28,17 @@ class callback_remote {
 
 }  // namespace tamis::c
 
+// Made in place and never moved: `filter` is the owner's.
 struct tamis_filter {
-  explicit tamis_filter(tamis::any_filter made) : filter(std::move(made)), kind(filter.kind()) {}
+  explicit tamis_filter(tamis::any_filter made)
+      : owner(std::move(made)), filter(*std::get_if<0>(&owner)), kind(filter.kind()) {}
+  explicit tamis_filter(tamis::mapped_filter made)
+      : owner(std::move(made)), filter(std::get_if<1>(&owner)->filter()), kind(filter.kind()) {}
+  tamis_filter(const tamis_filter&) = delete;
+  tamis_filter& operator=(const tamis_filter&) = delete;
 
-  tamis::any_filter filter;
+  std::variant<tamis::any_filter, tamis::mapped_filter> owner;
+  tamis::any_filter& filter;
   std::string kind;
 };
 
