@@ -39,74 +39,11 @@ static PyObject* created(PyTypeObject* type, const char* spec, PyObject* given_s
   return wrapped(type, made);
 }
 
-/* Appends " name=value" to the spec. A blank in either would begin another option. */
-static int append_option(PyObject** spec, PyObject* name, PyObject* value) {
-  PyObject* const text = PyUnicode_FromFormat("%S=%S", name, value);
-  if (text == NULL) return -1;
-  PyObject* const words = PyUnicode_Split(text, NULL, -1);
-  const int is_one = words != NULL && PyList_Size(words) == 1;
-  Py_XDECREF(words);
-  if (!is_one) {
-    if (words != NULL) PyErr_Format(PyExc_ValueError, "option '%S': a value has no blanks", name);
-    Py_DECREF(text);
-    return -1;
-  }
-  PyObject* const longer = PyUnicode_FromFormat("%U %U", *spec, text);
-  Py_DECREF(text);
-  Py_DECREF(*spec);
-  *spec = longer;
-  return longer == NULL ? -1 : 0;
-}
-
-/* The seed is hexadecimal in a spec, and a number here. */
-static PyObject* seed_text(PyObject* seed) {
-  PyObject* const digits = PyNumber_ToBase(seed, 16);
-  if (digits == NULL) return NULL;
-  PyObject* const text = PyUnicode_Substring(digits, 2, PyUnicode_GetLength(digits));
-  Py_DECREF(digits);
-  return text;
-}
-
-static int append_keywords(PyObject** spec, PyObject* kwargs, PyObject** secret) {
-  PyObject *name, *value;
-  Py_ssize_t at = 0;
-  while (kwargs != NULL && PyDict_Next(kwargs, &at, &name, &value)) {
-    if (PyUnicode_CompareWithASCIIString(name, "kind") == 0 || Py_IsNone(value)) continue;
-    if (PyUnicode_CompareWithASCIIString(name, "secret") == 0) {
-      *secret = value;
-      continue;
-    }
-    const int is_seed = PyUnicode_CompareWithASCIIString(name, "seed") == 0;
-    PyObject* const text = is_seed ? seed_text(value) : Py_NewRef(value);
-    const int answer = text == NULL ? -1 : append_option(spec, name, text);
-    Py_XDECREF(text);
-    if (answer < 0) return -1;
-  }
-  return 0;
-}
-
 static PyObject* filter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  PyObject* kind = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "kind");
-  PyObject* capacity = NULL;
-  if (!PyArg_UnpackTuple(args, "Filter", 0, kind == NULL ? 2 : 1, kind == NULL ? &kind : &capacity, &capacity)) return NULL;
-  if (kind != NULL && !PyUnicode_Check(kind))
-    return PyErr_Format(PyExc_TypeError, "kind: must be str, not %R", (PyObject*)Py_TYPE(kind));
-  PyObject* const words = kind == NULL ? NULL : PyUnicode_Split(kind, NULL, -1);
-  const int is_one = kind == NULL || (words != NULL && PyList_Size(words) == 1);
-  Py_XDECREF(words);
-  if (!is_one)
-    return PyErr_Format(PyExc_ValueError, "kind: %R is not the id of a filter; Filter.from_spec takes texts with options",
-                        kind);
-  PyObject* spec = kind == NULL ? PyUnicode_FromString("evergreen") : Py_NewRef(kind);
-  PyObject* const name = PyUnicode_FromString("capacity");
   PyObject* secret = NULL;
-  PyObject* made = NULL;
-  if (spec != NULL && name != NULL && (capacity == NULL || append_option(&spec, name, capacity) == 0) &&
-      append_keywords(&spec, kwargs, &secret) == 0) {
-    const char* const text = PyUnicode_AsUTF8AndSize(spec, NULL);
-    if (text != NULL) made = created(type, text, secret);
-  }
-  Py_XDECREF(name);
+  PyObject* const spec = spec_of("Filter", args, kwargs, &secret);
+  const char* const text = spec == NULL ? NULL : PyUnicode_AsUTF8AndSize(spec, NULL);
+  PyObject* const made = text == NULL ? NULL : created(type, text, secret);
   Py_XDECREF(spec);
   return made;
 }
@@ -119,16 +56,18 @@ static PyObject* filter_from_spec(PyTypeObject* type, PyObject* args, PyObject* 
   return created(type, spec, secret);
 }
 
-static PyObject* filter_load(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+typedef int (*open_file)(const char*, const uint8_t*, tamis_filter**, tamis_error*);
+
+static PyObject* from_file(PyTypeObject* type, PyObject* args, PyObject* kwargs, const char* format, open_file open) {
   static char* names[] = {"path", "secret", NULL};
   PyObject *path, *given = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O:load", names, PyUnicode_FSConverter, &path, &given)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, names, PyUnicode_FSConverter, &path, &given)) return NULL;
   const uint8_t* secret;
   tamis_filter* made = NULL;
   tamis_error error;
   int answer = secret_of(given, &secret);
   if (answer == 0) {
-    Py_BEGIN_ALLOW_THREADS answer = tamis_filter_load_file(PyBytes_AsString(path), secret, &made, &error);
+    Py_BEGIN_ALLOW_THREADS answer = open(PyBytes_AsString(path), secret, &made, &error);
     Py_END_ALLOW_THREADS if (answer == TAMIS_NOT_FOUND) { PyErr_SetString(PyExc_FileNotFoundError, error.message); }
     else if (answer < 0) {
       raise_error(&error);
@@ -136,6 +75,13 @@ static PyObject* filter_load(PyTypeObject* type, PyObject* args, PyObject* kwarg
   }
   Py_DECREF(path);
   return answer < 0 ? NULL : wrapped(type, made);
+}
+
+static PyObject* filter_load(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return from_file(type, args, kwargs, "O&|O:load", tamis_filter_load_file);
+}
+static PyObject* filter_open_mapped(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return from_file(type, args, kwargs, "O&|O:open_mapped", tamis_filter_open_mapped);
 }
 
 static PyObject* filter_from_bytes(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -466,6 +412,25 @@ static PyObject* filter_expand(filter_object* self, PyObject* Py_UNUSED(none)) {
   Py_RETURN_NONE;
 }
 
+static PyObject* filter_verify(filter_object* self, PyObject* Py_UNUSED(none)) {
+  tamis_error error;
+  int answer;
+  turn_begin_change(&self->turn);
+  Py_BEGIN_ALLOW_THREADS answer = tamis_filter_verify(self->filter, &error);
+  Py_END_ALLOW_THREADS turn_end_change(&self->turn);
+  if (answer < 0) return raise_error(&error);
+  Py_RETURN_NONE;
+}
+
+static PyObject* filter_fold(filter_object* self, PyObject* rate) {
+  tamis_error error;
+  const double fpr = PyFloat_AsDouble(rate);
+  if (fpr == -1.0 && PyErr_Occurred()) return NULL;
+  turn_for_one_change(&self->turn);
+  const int64_t by = tamis_fold(self->filter, fpr, &error);
+  return by < 0 ? raise_error(&error) : PyLong_FromLongLong(by);
+}
+
 /* Both turns are there at the same moment: whoever waited for one looks at the other again. */
 static int merge_one(filter_object* self, filter_object* other, const tamis_remote* remote) {
   do {
@@ -544,6 +509,14 @@ static PyObject* get_nbytes(filter_object* self, void* Py_UNUSED(closure)) {
   tamis_filter_bits(self->filter, &fast, &slow);
   return PyLong_FromUnsignedLongLong(fast / 8 + slow / 8);
 }
+static PyObject* get_known_mistakes(filter_object* self, void* Py_UNUSED(closure)) {
+  turn_for_one_read(&self->turn);
+  return PyLong_FromUnsignedLongLong(tamis_filter_known_mistakes(self->filter));
+}
+static PyObject* get_is_verified(filter_object* self, void* Py_UNUSED(closure)) {
+  turn_for_one_read(&self->turn);
+  return PyBool_FromLong(tamis_filter_is_verified(self->filter));
+}
 static PyObject* get_can(filter_object* self, void* Py_UNUSED(closure)) {
   static const char* const names[] = {"erase", "count", "adapt", "expand", "merge", "rejuvenate"};
   const uint32_t can = tamis_filter_can(self->filter);
@@ -581,6 +554,8 @@ static PyGetSetDef properties[] = {
     {"bits", (getter)get_bits, NULL, "Bits of memory: those a lookup may touch, and others (mirrors, shadows).", NULL},
     {"nbytes", (getter)get_nbytes, NULL, "Bytes of all its memory.", NULL},
     {"can", (getter)get_can, NULL, "What it can do: erase, count, adapt, expand, merge, rejuvenate.", NULL},
+    {"known_mistakes", (getter)get_known_mistakes, NULL, "How many mistakes its list has (option mistakes=N).", NULL},
+    {"is_verified", (getter)get_is_verified, NULL, "Have the checksums of its file been compared? See open_mapped.", NULL},
     {"settings", (getter)get_settings, NULL, "The options in force.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -588,6 +563,10 @@ static PyGetSetDef properties[] = {
 static PyMethodDef methods[] = {
     {"from_spec", WITH_KEYWORDS(filter_from_spec) | METH_CLASS, "A filter from a text: 'evergreen capacity=1M fpr=0.01'."},
     {"load", WITH_KEYWORDS(filter_load) | METH_CLASS, "A filter from a file; of a keyed one, with its secret."},
+    {"open_mapped", WITH_KEYWORDS(filter_open_mapped) | METH_CLASS,
+     "A file that is used where it is: read when it is touched, shared between processes. See verify."},
+    {"verify", (PyCFunction)filter_verify, METH_NOARGS,
+     "Compares all of a mapped file with its checksums. Corrupt if it is damaged."},
     {"from_bytes", WITH_KEYWORDS(filter_from_bytes) | METH_CLASS, "A filter from what to_bytes answered."},
     {"save", (PyCFunction)filter_save, METH_O, "Writes a file, whole or not at all."},
     {"to_bytes", (PyCFunction)filter_to_bytes, METH_NOARGS, "The bytes of the file that save writes."},
@@ -608,6 +587,8 @@ static PyMethodDef methods[] = {
     {"adapt", WITH_KEYWORDS(filter_adapt), "Tells of keys that were wrongly found. How many are fixed."},
     {"rejuvenate", (PyCFunction)filter_rejuvenate, METH_O, "Tells of keys that were rightly found."},
     {"expand", (PyCFunction)filter_expand, METH_NOARGS, "Doubles the room."},
+    {"fold", (PyCFunction)filter_fold, METH_O,
+     "bloom and bloom1: as small as can be at a rate of at most so much. By how much it became smaller."},
     {"merge", WITH_KEYWORDS(filter_merge), "Adds what is in other filters."},
     {NULL, NULL, 0, NULL}};
 

@@ -31,6 +31,7 @@ extern PyTypeObject* remote_type;
 extern PyTypeObject* strings_type;
 
 int make_errors(PyObject* module);
+int take_errors(PyObject* tamis); /* from the module that made them */
 int make_filter_type(PyObject* module);
 int make_remote_type(PyObject* module);
 int make_strings_type(PyObject* module);
@@ -41,6 +42,9 @@ PyObject* raise_full(void);
 
 /* Bytes for the keyed hash: *out is NULL for None. -1: an exception is set. */
 int secret_of(PyObject* given, const uint8_t** out);
+
+/* The text for tamis_filter_create of the arguments (kind, capacity, **options). *secret is borrowed, if there is one. */
+PyObject* spec_of(const char* function, PyObject* args, PyObject* kwargs, PyObject** secret);
 
 /* A tamis_sink whose context is a bytearray. The GIL is held. */
 int sink_to_bytearray(void* context, const void* bytes, size_t size);

@@ -121,6 +121,16 @@ TEST(c_store_on_disk, batches_scans_and_comes_back) {
   EXPECT_EQ(tamis_store_close(store, &error), TAMIS_OK);
 }
 
+TEST(c_store_on_disk, scans_only_if_it_was_made_for_it) {
+  const temporary_directory folder;
+  const std::string path = folder / "store";
+  tamis_store* store = opened(path.c_str(), "taf capacity=1000");
+  tamis_error error{};
+  entries all;
+  EXPECT_EQ(tamis_store_scan(store, nullptr, 0, take_entry, &all, &error), TAMIS_UNSUPPORTED) << error.message;
+  EXPECT_EQ(tamis_store_close(store, &error), TAMIS_OK);
+}
+
 TEST(c_store_errors, name_the_thing) {
   tamis_store* store = nullptr;
   tamis_error error{};

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import tamis
@@ -408,7 +409,73 @@ class Adapting(unittest.TestCase):
             seen.adapt(["a"], {"a"})
 
 
+    def test_known_mistakes_need_no_remote(self):
+        seen = tamis.Filter("bloom1", 1000, fpr=0.2, mistakes=50)
+        self.assertEqual((seen.kind, seen.known_mistakes), ("bloom1+mistakes", 0))
+        seen.update(range(1000))
+        wrong = [key for key in range(1000, 3000) if key in seen][:50]
+        self.assertEqual(seen.adapt(wrong), 50)
+        self.assertEqual((seen.known_mistakes, sum(key in seen for key in wrong)), (50, 0))
+        self.assertTrue(all(seen.contains_many(range(1000))))
+
+
+class Files(unittest.TestCase):
+    @of_every_kind
+    def test_mapped(self, kind):
+        seen = tamis.Filter(kind, 300_000)
+        seen.update(array.array("Q", range(20_000)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "seen"
+            seen.save(path)
+            saved = path.read_bytes()
+            mapped = tamis.Filter.open_mapped(path)
+            self.assertTrue(all(mapped.contains_many(range(20_000))))
+            mapped.verify()
+            self.assertTrue(mapped.is_verified and seen.is_verified)
+            mapped.add("another")
+            self.assertIn("another", mapped)
+            self.assertEqual(path.read_bytes(), saved)
+            self.assertEqual(pickle.loads(pickle.dumps(mapped)).to_bytes(), mapped.to_bytes())
+
+    def test_damage_is_found_by_verify(self):
+        seen = tamis.Filter("bloom1", 1_000_000)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "seen"
+            seen.save(path)
+            damaged = bytearray(path.read_bytes())
+            damaged[len(damaged) // 2] ^= 1
+            path.write_bytes(damaged)
+            mapped = tamis.Filter.open_mapped(path)
+            self.assertFalse(mapped.is_verified)
+            with self.assertRaisesRegex(tamis.Corrupt, str(path)):
+                mapped.verify()
+            with self.assertRaises(FileNotFoundError):
+                tamis.Filter.open_mapped(path.with_name("other"))
+
+    def test_fold(self):
+        seen = tamis.Filter("bloom", 1_000_000)
+        seen.update(range(1000))
+        before = seen.nbytes
+        by = seen.fold(0.01)
+        self.assertGreater(by, 10)
+        self.assertLess(seen.nbytes, before / 10)
+        self.assertLessEqual(seen.expected_fpr, 0.01)
+        self.assertTrue(all(seen.contains_many(range(1000))))
+        with self.assertRaises(ValueError):
+            seen.fold(2)
+        with self.assertRaises(TypeError):
+            seen.fold("x")
+        with self.assertRaises(tamis.Unsupported):
+            tamis.Filter("taf", 100).fold(0.01)
+
+
 class Errors(unittest.TestCase):
+    def test_hierarchy(self):
+        for error, others in ((tamis.Full, ()), (tamis.Corrupt, (ValueError,)), (tamis.WrongHash, (ValueError,)), (tamis.Unsupported, (TypeError,))):
+            self.assertEqual(error.__bases__, (tamis.Error, *others))
+            self.assertEqual(error.__module__, "tamis")
+        self.assertEqual(tamis.Error.__bases__, (Exception,))
+
     def test_they_name_the_thing(self):
         for call, error, text in (
                 (lambda: tamis.Filter("nosuch"), tamis.Error, "nosuch"),
@@ -541,6 +608,45 @@ class Threads(unittest.TestCase):
         for thread in [*readers, timer]:
             thread.join()
         self.assertEqual(missed, [])
+
+    def check_turns(self, begun, action):
+        """`action` begins while a batch runs in another thread, without the GIL, and must end after it. Without a lock it ends at once."""
+        for attempt in range(40):
+            order, inside, seen = [], threading.Event(), begun()
+
+            def run_batch():
+                inside.set()
+                seen.batch()
+                order.append("batch")
+            thread = threading.Thread(target=run_batch)
+            thread.start()
+            inside.wait()
+            time.sleep(attempt % 4 * 5e-4)
+            if not order:
+                action(seen)
+                order.append("action")
+            thread.join()
+            if order == ["batch", "action"]:
+                return
+            # Too early: the batch had not begun. Too late: it was over. What comes again and again is no accident.
+        self.fail("what another thread reads or writes was not waited for")
+
+    @of_every_kind
+    def test_they_take_turns(self, kind):
+        asked, out, some = array.array("Q", range(2_000_000)), bytearray(2_000_000), array.array("Q", range(5))
+
+        class Asked(tamis.Filter):
+            def batch(self):
+                self.contains_many(asked, out=out)
+
+        class Filled(tamis.Filter):
+            def batch(self):
+                self.update(asked[:200_000])
+        for change in (lambda seen: seen.add(7), lambda seen: seen.update([8, 9]), lambda seen: seen.update(some)):
+            self.check_turns(lambda: Asked(kind, 10_000), change)
+        for look in (lambda seen: 7 in seen, lambda seen: seen.contains_many([7]), lambda seen: seen.contains_many(some), len,
+                     lambda seen: seen.to_bytes()):
+            self.check_turns(lambda: Filled(kind, 300_000), look)
 
     def test_the_gil_is_free_during_a_batch(self):
         seen = tamis.Filter("evergreen", 1_000_000)

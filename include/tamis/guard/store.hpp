@@ -118,7 +118,7 @@ class store {
 
   // Keys from `first` on in the order of their bytes, until `visit` answers false. Most stores have no such order.
   virtual status scan_keys(std::string_view /*first*/, const std::function<bool(const located_key&)>& /*visit*/) const {
-    return failure{name() + ": is not ordered by key"};
+    return failure{name() + ": is not ordered by key", error_code::unsupported};
   }
 
   // Records of a stripe from number `first` on, in order, until `visit` answers false.

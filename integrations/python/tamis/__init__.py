@@ -2,4 +2,23 @@
 
 from tamis._tamis import (Corrupt, Error, Filter, Full, Remote, Strings, Unsupported, WrongHash, __version__, cpu_level, kinds)
 
-__all__ = ["Corrupt", "Error", "Filter", "Full", "Remote", "Strings", "Unsupported", "WrongHash", "__version__", "cpu_level", "kinds"]
+__all__ = ["Corrupt", "Error", "Filter", "Full", "Remote", "Store", "Strings", "Unsupported", "WrongHash", "__version__", "cpu_level",
+           "kinds"]
+
+
+def __getattr__(name):
+    """Store needs RocksDB, which is loaded when it is first used."""
+    if name == "Store":
+        try:
+            from tamis.store import Store
+        except ModuleNotFoundError as missing:
+            if missing.name not in ("tamis.store", "tamis._guard"):
+                raise
+            raise AttributeError("tamis.Store: this tamis was built without RocksDB") from None
+        globals()["Store"] = Store
+        return Store
+    raise AttributeError(f"module 'tamis' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted(__all__)
