@@ -7,7 +7,6 @@
 #include <memory>
 #include <thread>
 
-#include "command_files.hpp"
 #include "empty_values.hpp"
 #include "failure.hpp"
 #include "help.hpp"
@@ -18,26 +17,12 @@
 #include "printable.hpp"
 #include "process.hpp"
 #include "report.hpp"
+#include "reproduce_flags.hpp"
 #include "table.hpp"
 #include "work.hpp"
 
 namespace tamis::cli {
 namespace {
-
-struct reproduce_flags {
-  std::vector<std::string> names;
-  bool list = false;
-  std::string scale = "quick";
-  std::string out;
-  std::string runs;
-  std::string seed = "1";
-  std::string log;
-  std::string data;
-  std::string pages;
-  std::string jobs;
-  created_file json;
-  command_files files;
-};
 
 double estimate(const lab::experiment& e, lab::scale s) { return e.seconds.of(s) * e.runs.of(s); }
 
@@ -213,35 +198,11 @@ class reproduction {
   output out_;
 };
 
-void add_flags(CLI::App& tool, reproduce_flags& given) {
-  tool.add_option("EXPERIMENT", given.names, "experiments, or all");
-  tool.add_flag("--list", given.list, "list the experiments and what their papers claim");
-  tool.add_option("--scale", given.scale, "quick: minutes; paper: the papers' sizes, hours")
-      ->type_name("quick|paper")
-      ->check(CLI::IsMember({"quick", "paper"}).description(""));
-  given.files.fills(tool, "--out", given.out, "folder for data, charts and page; one scale and seed each");
-  given.files.fills(tool, "--pages", given.pages, "also write a page in Markdown for each experiment, with its charts, here");
-  tool.add_option("--runs", given.runs, "runs of each experiment (default: its own number)")->type_name("N");
-  tool.add_option("--seed", given.seed, "of all random numbers (default: 1)")->type_name("N");
-  given.files.reads_keys(tool, "--log", given.log,
-                         "keys, one per line, or a capture, in place of synthetic traces; may be compressed");
-  given.files.reads_folder(tool, "--data", given.data, "folder of key lists and logs, for experiments that take several");
-  tool.add_option("--jobs", given.jobs, "runs at the same time, but for those that measure speed (default: one per core)")
-      ->type_name("N");
-  given.files.creates_json(tool, given.json);
-  tool.footer(
-      "Runs experiments of the five papers and compares what comes out with what they\n"
-      "say: DIR/index.html has a verdict on every claim and the charts, and beside it\n"
-      "are the data (CSV, JSON with every run) and the charts (SVG). A command that was\n"
-      "stopped goes on where it was: finished runs are kept.\n\n"
-      "Examples:\n  tamis reproduce --list\n  tamis reproduce ascf-sizes acf-omega --out results");
-}
-
 int run(int argc, char** argv) {
   CLI::App tool("the papers' figures and tables, with a verdict on every claim", "tamis reproduce");
   tool.formatter(std::make_shared<help_format>());
   reproduce_flags given;
-  add_flags(tool, given);
+  given.add_to(tool);
   refuse_empty_values(argc, argv);
   try {
     tool.parse(argc, argv);

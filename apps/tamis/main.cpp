@@ -29,6 +29,8 @@ void add_commands(CLI::App& tool) {
 #ifdef TAMIS_HAS_HIREDIS
   add_remote(tool);
 #endif
+  add_completion(tool);
+  add_man_page(tool);
 }
 
 int wrong_usage(const CLI::App& tool, const CLI::ParseError& wrong) {

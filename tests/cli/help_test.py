@@ -28,7 +28,7 @@ class Help(ToolTest):
             with tempfile.TemporaryDirectory() as place:
                 done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=place, env=env, capture_output=True)
             self.assertEqual(done.returncode, 0, f"{command}: {done.stderr.decode()}")
-            self.assertNotEqual(done.stdout, b"", command)
+            self.assertEqual(done.stdout == b"", command == "completion", command)  # its example defines a function
 
     def test_lines_fit(self):
         for command in ["", *self.commands()]:
@@ -36,7 +36,7 @@ class Help(ToolTest):
                 self.assertLessEqual(len(line), 80, f"{command}: {line}")
 
     def test_json_flag_everywhere(self):
-        for command in self.commands():
+        for command in set(self.commands()) - {"completion"}:  # whose result is a script
             self.assertIn("--json FILE|-", self.ok(command, "--help"))
 
 
