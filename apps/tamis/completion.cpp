@@ -226,8 +226,8 @@ void add_completion(CLI::App& tool) {
   CLI::App* command = tool.add_subcommand("completion", "a script that completes these commands in a shell");
   command->add_option("bash|zsh|fish", *shell, "the shell; the script goes to standard output")->required();
   command->footer(
-      "For bash, in ~/.bashrc: source <(tamis completion bash). For zsh the same with zsh,\n"
-      "in ~/.zshrc behind compinit. For fish, once: tamis completion fish >\n"
+      "For bash, in ~/.bashrc: source <(tamis completion bash). For zsh the same with\n"
+      "zsh, in ~/.zshrc behind compinit. For fish, once: tamis completion fish >\n"
       "~/.config/fish/completions/tamis.fish. The Debian package has done it already.\n\n"
       "Example:\n"
       "  source <(tamis completion bash)");
