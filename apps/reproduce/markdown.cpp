@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "failure.hpp"
 #include "table.hpp"
+#include "tamis/detail/io/checksum.hpp"
 #include "tamis/detail/io/file.hpp"
 
 namespace tamis::cli {
@@ -83,6 +89,40 @@ std::string origin(const judged& done) {
 
 void write_file(const std::string& path, const std::string& text) { must(replace_file(path, text)); }
 
+std::string sum_of(std::string_view text) { return fmt::format("{:016x}", checksum::of(std::as_bytes(std::span(text)))); }
+
+std::string begin_mark(const std::string& name) {
+  return fmt::format("<!-- begin {}: written by tamis reproduce, not by hand -->\n", name);
+}
+std::string end_mark_word(const std::string& name) { return fmt::format("<!-- end {}:", name); }
+
+// What stands outside the marks of a page that is there already: remarks, before and behind.
+struct remarks {
+  std::string before;
+  std::string behind;
+};
+remarks remarks_of(const std::string& path, const std::string& name) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = text.find(begin_mark(name));
+  const std::size_t end = text.find(end_mark_word(name), begin == std::string::npos ? 0 : begin);
+  const std::size_t line_end = end == std::string::npos ? end : text.find('\n', end);
+  if (begin == std::string::npos || line_end == std::string::npos) {
+    fail(path, "is there, but has no page of " + name + " between marks; nothing is overwritten");
+  }
+  return {text.substr(0, begin), text.substr(line_end + 1)};
+}
+
+// A page between its marks. The last one has the sums of the text and of the files that it shows: tests/repo/pages_test.py
+// compares them, so that nobody mends a number by hand.
+std::string marked(const std::string& name, const std::string& text,
+                   const std::vector<std::pair<std::string, std::string>>& files) {
+  std::string end = fmt::format("{} text {}", end_mark_word(name), sum_of(text));
+  for (const auto& [file, content] : files) end += fmt::format("; {} {}", file, sum_of(content));
+  return begin_mark(name) + text + end + " -->\n";
+}
+
 }  // namespace
 
 std::string markdown_page(const judged& done, const conditions& under) {
@@ -103,13 +143,14 @@ std::string markdown_page(const judged& done, const conditions& under) {
 
 void write_markdown(const judged& done, const conditions& under, const std::string& pages) {
   const std::string& name = done.of->of->name;
-  const std::string beside = pages + "/" + name;
+  const remarks kept = remarks_of(pages + "/" + name + ".md", name);
   std::error_code failed;
-  std::filesystem::create_directories(beside, failed);
-  if (failed) fail(beside, "cannot be made: " + failed.message());
-  write_file(pages + "/" + name + ".md", markdown_page(done, under));
-  write_file(beside + "/" + name + ".csv", done.table.csv());
-  for (const lab::chart& c : done.charts) write_file(beside + "/" + name + "-" + c.name + ".svg", lab::svg(c));
+  std::filesystem::create_directories(pages + "/" + name, failed);
+  if (failed) fail(pages + "/" + name, "cannot be made: " + failed.message());
+  std::vector<std::pair<std::string, std::string>> files = {{name + "/" + name + ".csv", done.table.csv()}};
+  for (const lab::chart& c : done.charts) files.emplace_back(name + "/" + name + "-" + c.name + ".svg", lab::svg(c));
+  for (const auto& [file, content] : files) write_file(pages + "/" + file, content);
+  write_file(pages + "/" + name + ".md", kept.before + marked(name, markdown_page(done, under), files) + kept.behind);
 }
 
 }  // namespace tamis::cli

@@ -3,9 +3,11 @@
 import gzip
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 import xml.dom.minidom
@@ -86,7 +88,7 @@ class Reproduce(ToolTest):
         self.assertIn("| squares (", page)
         self.assertRegex(page, r"commit \w+.*\n?.*20\d\d-\d\d-\d\d")
         for line in page.splitlines():
-            if not line.startswith(("|", "!", "./run")):
+            if not line.startswith(("|", "!", "./run", "<!--")):
                 self.assertLessEqual(len(line), 100)
         for chart in re.findall(r"\((evergreen-contest/.*\.svg)\)", page):
             xml.dom.minidom.parseString(self.read("pages/" + chart))
@@ -94,6 +96,23 @@ class Reproduce(ToolTest):
         # What was made with data is not mixed with what was made without.
         self.refused("reproduce", "evergreen-contest", "--out", "out", says="holds results of data")
         self.refused("reproduce", FAST, "--out", "other", "--data", "none", says="is not a folder")
+
+    def test_pages_keep_remarks_and_nothing_else(self):
+        self.reproduce(FAST, "--pages", self.path("pages"))
+        page = self.read(f"pages/{FAST}.md")
+        self.assertTrue(page.startswith(f"<!-- begin {FAST}:".encode()))
+        text = page.split(b"-->\n", 1)[1].split(b"<!-- end", 1)[0]
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+        import read_tamis
+        mark = page.splitlines()[-1].decode()
+        self.assertIn(f": text {read_tamis.xxh3_64(text):016x};", mark)
+        self.assertIn(f"; {FAST}/{FAST}.csv {read_tamis.xxh3_64(self.read(f'pages/{FAST}/{FAST}.csv')):016x};", mark)
+        self.write(f"pages/{FAST}.md", b"A remark.\n" + page.replace(b"Claim", b"Blame") + b"Another.\n")
+        self.reproduce(FAST, "--pages", self.path("pages"))
+        self.assertEqual(self.read(f"pages/{FAST}.md"), b"A remark.\n" + page + b"Another.\n")
+        self.write(f"pages/{FAST}.md", b"My own page.\n")
+        self.refused("reproduce", FAST, "--out", "out", "--pages", self.path("pages"), says="has no page of ascf-sizes")
+        self.assertEqual(self.read(f"pages/{FAST}.md"), b"My own page.\n")
 
     def test_log_too_short(self):
         self.write("few", "a\nb\na\n")
