@@ -1,0 +1,79 @@
+"""Numbers are written by the program that measured them: a page of docs/results between marks is as `tamis reproduce --pages` left it,
+and so are the charts and tables that it shows."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(ROOT / "tools"))
+sys.dont_write_bytecode = True
+import read_tamis  # noqa: E402
+
+PAGES = ROOT / "docs" / "results"
+BLOCK = re.compile(r"<!-- begin (\S+): written by tamis reproduce, not by hand -->\n(.*?)<!-- end \1: text ([0-9a-f]{16})((?:; \S+ [0-9a-f]{16})*) -->\n",
+                   re.DOTALL)
+# Accounts of long runs, of several experiments each, and of other people's programs, which no experiment of ours can start. Their
+# tables say where, when and from which files they come. A page more is a page that is generated.
+BY_HAND = {"README", "abf", "acf", "ascf", "evergreen", "infini", "taf", "method", "peers-emerald-rapids", "peers-method", "peers-zen4"}
+
+
+def sum_of(data):
+    return f"{read_tamis.xxh3_64(data):016x}"
+
+
+def faults(page, folder):
+    """What is wrong with the marked blocks of a page whose files lie in `folder`."""
+    wrong = []
+    found = BLOCK.findall(page)
+    if len(found) != page.count("<!-- begin ") or len(found) != page.count("<!-- end "):
+        wrong.append("has marks that do not fit together")
+    for name, text, said, files in found:
+        if sum_of(text.encode()) != said:
+            wrong.append(f"{name}: was changed by hand; run the command at its end again")
+        listed = dict(part.split(" ") for part in files.split("; ") if part)
+        for file in sorted(set(re.findall(r"\]\(([^)#:]+\.(?:csv|svg))\)", text)) - set(listed)):
+            wrong.append(f"{name}: {file} is not among its sources")
+        for file, file_sum in listed.items():
+            if not (folder / file).exists():
+                wrong.append(f"{name}: {file} is missing")
+            elif sum_of((folder / file).read_bytes()) != file_sum:
+                wrong.append(f"{name}: {file} is not the one that the page was made with")
+        if not re.search(r"commit \w{7,}", " ".join(text.split())) or not re.search(r"20\d\d-\d\d-\d\d", text):
+            wrong.append(f"{name}: does not say which commit was measured, and when")
+    return wrong
+
+
+class Pages(unittest.TestCase):
+    def test_there_are_generated_pages(self):
+        self.assertGreater(sum(bool(BLOCK.search(p.read_text())) for p in PAGES.glob("*.md")), 0)
+
+    def test_pages_are_as_they_were_written(self):
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            with self.subTest(page=str(page.relative_to(ROOT))):
+                self.assertEqual(faults(page.read_text(), page.parent), [])
+
+    def test_other_pages_are_few(self):
+        for page in sorted(PAGES.glob("*.md")):
+            with self.subTest(page=page.name):
+                self.assertTrue(page.stem in BY_HAND or BLOCK.search(page.read_text()), "write it with `tamis reproduce --pages`")
+
+    def test_every_file_of_results_is_shown(self):
+        shown = "".join(p.read_text() for p in [*PAGES.glob("*.md"), ROOT / "README.md"])
+        for file in sorted(PAGES.glob("*/*")):
+            with self.subTest(file=file.name):
+                self.assertIn(file.parent.name, shown)
+
+    def test_a_change_by_hand_is_noticed(self):
+        page = next(p for p in sorted(PAGES.glob("*.md")) if BLOCK.search(p.read_text()))
+        text = page.read_text()
+        digit = re.search(r"\d\.\d", text).start()
+        changed = text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1:]
+        self.assertIn("by hand", faults(changed, page.parent)[0])
+        self.assertIn("is missing", " ".join(faults(text, page.parent / "elsewhere")))
+        self.assertIn("do not fit", " ".join(faults(text.replace("<!-- end", "<!-- ent"), page.parent)))
+
+
+if __name__ == "__main__":
+    unittest.main()
