@@ -105,7 +105,7 @@ std::vector<chart> draw(const table& seen) {
   return {{.name = "rates",
            .title = "False positives while a set grows a thousandfold; asked for: 1 %",
            .x = keys,
-           .y = {.label = "false positives, %", .log = true, .factor = 100},
+           .y = {.label = "false positives, %", .log = true, .factor = 100, .low = 0.05},
            .panels = {lines_of(seen, "rate")}},
           {.name = "space",
            .title = "Memory meanwhile",
