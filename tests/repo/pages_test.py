@@ -3,6 +3,7 @@ and so are the charts and tables that it shows."""
 
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -73,6 +74,25 @@ class Pages(unittest.TestCase):
         self.assertIn("by hand", faults(changed, page.parent)[0])
         self.assertIn("is missing", " ".join(faults(text, page.parent / "elsewhere")))
         self.assertIn("do not fit", " ".join(faults(text.replace("<!-- end", "<!-- ent"), page.parent)))
+
+
+def too_long(text):
+    """Lines of prose with more than 100 characters: code, tables, pictures and marks may have more."""
+    prose = re.sub(r"^( *)(```|~~~).*?^\1\2[ ]*$", lambda m: "\n" * m.group().count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+    return [line for line in prose.split("\n") if len(line) > 100 and not line.startswith(("|", "!", "<"))]
+
+
+class Prose(unittest.TestCase):
+    def test_lines_are_short(self):
+        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "*.md"], check=True, capture_output=True, text=True).stdout.split()
+        self.assertGreater(len(listed), 50)
+        for name in listed:
+            if (ROOT / name).exists():
+                with self.subTest(page=name):
+                    self.assertEqual(too_long((ROOT / name).read_text()), [])
+
+    def test_long_lines_are_seen(self):
+        self.assertEqual(len(too_long("a" * 101 + "\n```\n" + "b" * 101 + "\n```\n| " + "c" * 101 + "\n" + "d" * 101)), 2)
 
 
 if __name__ == "__main__":
