@@ -203,7 +203,7 @@ class evergreen {
     }
   };
   // For batches only: single lookups gain little by it, and one more way in their loop may cost plain filters as much
-  // (docs/filters/evergreen-tuning.md).
+  // (docs/tuning/evergreen.md).
   struct nine_bit_view {
     const detail::segment_trie& forest;
 
