@@ -7,6 +7,7 @@ import html.parser
 import http.server
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -93,7 +94,7 @@ class Served:
 
 
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-WIDEST = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+WIDEST = """[...document.querySelectorAll('.md-content *, body > *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
   .map(e => e.tagName + '.' + e.className).slice(0, 5).join(' ')"""
 BLIND = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src).join(' ')"
 
@@ -174,6 +175,23 @@ class Site(unittest.TestCase):
             self.assertEqual(self.browser.run(light) < 3 * 80, dark)
             if folder := os.environ.get("TAMIS_PICTURES"):
                 self.browser.picture(os.path.join(folder, f"index-{'dark' if dark else 'light'}.png"))
+
+    def test_the_demo_runs_where_there_is_emscripten(self):
+        self.browser.resize(1280, 800)
+        self.browser.open(self.served.url + "index.html")
+        self.assertEqual(self.browser.run("document.images.length"), 2)  # what stands there in any case
+        if shutil.which("em++") is None:
+            self.assertFalse(self.browser.run("Boolean(document.getElementById('demo'))"))
+            return
+        said = self.browser.wait_for("!document.getElementById('demo').hidden && document.getElementById('demo-says').textContent")
+        keys, _, bloom, evergreen, lost = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", said)]
+        self.assertGreater(keys, 30000)
+        self.assertGreater(bloom, 100 * evergreen)  # made for a thousand keys, and never told of its mistakes
+        self.assertGreater(evergreen, 0)
+        self.assertEqual(lost, 0)
+        self.browser.run("document.getElementById('demo-size').value = '10000'; document.getElementById('demo-run').click()")
+        self.browser.wait_for("/^1[1-9],\\d{3} keys/.test(document.getElementById('demo-says').textContent)")
+        self.assertEqual(self.browser.run("document.querySelectorAll('#demo svg polyline').length"), 4)
 
 
 class Faults(unittest.TestCase):

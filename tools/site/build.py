@@ -14,6 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
+import demo  # noqa: E402
 import reference  # noqa: E402
 
 PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "THIRD_PARTY.md", "LICENSE"]
@@ -28,6 +29,7 @@ SECTIONS = [
     ("Project", ["project/"]),
 ]
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
+DEMO = "<!-- demo -->"
 HIGHLIGHTS = {".hpp": "cpp", ".cpp": "cpp", ".h": "c", ".py": "python", ".md": "markdown", ".txt": "text", ".cmake": "cmake", "": "bash"}
 
 
@@ -124,6 +126,21 @@ class Stage:
         assets = self.pages / "assets"
         assets.mkdir(exist_ok=True)
         shutil.copyfile(HERE / "site.css", assets / "site.css")
+        self.add_demo(assets)
+
+    def add_demo(self, assets):
+        """Below the pictures of the first page. Without Emscripten there are the pictures."""
+        made = demo.script(self.root, self.root / "build" / "demo")
+        first = self.pages / "README.md"
+        part = ""
+        if made:
+            part = (HERE / "demo" / "demo.html").read_text() + '<script src="assets/tamis.js"></script>\n<script src="assets/demo.js"></script>\n'
+            shutil.copyfile(made, assets / "tamis.js")
+            shutil.copyfile(HERE / "demo" / "demo.js", assets / "demo.js")
+        text = first.read_text()
+        if DEMO not in text:
+            raise SystemExit(f"site: docs/README.md has no place for the demo: {DEMO}")
+        first.write_text(text.replace(DEMO, part))
 
 
 def title_of(page):

@@ -133,7 +133,10 @@ def signature(member):
         present = member.get({"constexpr": "constexpr", "static": "static", "explicit": "explicit", "virtual": "virt"}[word])
         if present in ("yes", "virtual", "pure-virtual") and not re.match(rf"(\w+ )*{word}\b", definition):
             definition = f"{word} {definition}"
+    definition = re.sub(r"^using (?:[\w:]+::)?(\w+) = (?:typedef )?", r"using \1 = ", definition)
     arguments = tidy(member.findtext("argsstring") or "")
+    if definition.endswith(arguments):
+        arguments = ""
     value = flat(member.find("initializer")) if kind == "variable" else ""
     value = f" {tidy(value)}" if value and len(value) < 60 else " = …" if value.startswith("=") else ""
     return template_of(member) + definition + arguments + value + ";"
