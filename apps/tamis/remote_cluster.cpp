@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "remote_link.hpp"
 #include "remote_shards.hpp"
+#include "remote_words.hpp"
 
 namespace tamis::cli {
 
@@ -25,80 +25,11 @@ constexpr const char* wait_time = "1000";  // ms that one WAIT waits for replica
 constexpr milliseconds first_pause{10};
 constexpr milliseconds longest_pause{500};
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::optional<node_address> node_in(std::string_view text, const std::string& same_host) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto port = number_in(text.substr(colon + 1));
-  if (!port || *port == 0 || *port > 65535) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return node_address{host.empty() ? same_host : std::string(host), static_cast<int>(*port)};
-}
-
-// What an error asks for.
-enum class advice { moved, ask, later, hopeless };
-struct error_reply {
-  advice what = advice::hopeless;
-  unsigned slot = 0;
-  node_address node = {};
-};
-
-// MOVED slot host:port, ASK slot host:port; the host may be missing, and is then the one that answered.
-error_reply understood(std::string_view text, const node_address& from) {
-  const auto starts = [text](std::string_view word) { return text.substr(0, word.size()) == word; };
-  if (starts("MOVED ") || starts("ASK ")) {
-    const std::size_t first = text.find(' ') + 1;
-    const std::size_t second = text.find(' ', first);
-    if (second == std::string_view::npos) return {};
-    const auto slot = number_in(text.substr(first, second - first));
-    const auto node = node_in(text.substr(second + 1), from.host);
-    if (!slot || *slot >= slot_count || !node) return {};
-    return {starts("MOVED") ? advice::moved : advice::ask, static_cast<unsigned>(*slot), *node};
-  }
-  for (const std::string_view word : {"TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "BUSY ", "UNBLOCKED",
-                                      "NOREPLICAS", "ERR WAIT cannot be used with replica"}) {
-    if (starts(word)) return {.what = advice::later};
-  }
-  return {};
-}
-
 bool is_repeated(const redisReply& error, const node_request& request) {
   return !request.repeated.empty() && text_of(error) == request.repeated;
 }
 
 }  // namespace
-
-std::vector<node_address> parse_nodes(const std::string& flag, const std::string& text) {
-  std::vector<node_address> nodes;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t end = std::min(text.find(',', first), text.size());
-    const std::string one = text.substr(first, end - first);
-    const auto node = node_in(one, "");
-    if (!node || node->host.empty()) fail(flag + " '" + one + "'", "must be HOST:PORT");
-    nodes.push_back(*node);
-    first = end + 1;
-  }
-  return nodes;
-}
-
-std::string pack(std::span<const std::string_view> words) {
-  std::string packed = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string_view word : words) {
-    packed += '$';
-    packed += std::to_string(word.size());
-    packed += "\r\n";
-    packed += word;
-    packed += "\r\n";
-  }
-  return packed;
-}
 
 cluster::cluster(cluster_settings settings) : settings_(std::move(settings)), owners_(slot_count) {}
 cluster::~cluster() = default;
@@ -241,7 +172,7 @@ class cluster::round {
       const auto now = clock::now();
       for (auto& [node, one] : lanes_) {
         if (one.done || (now - one.heard <= silence && now <= deadline)) continue;
-        of_.trouble_ = one.all_replies() ? short_of_replicas(node, one) : node.text() + ": no answer";
+        of_.trouble_ = one.all_replies() ? short_of_replicas(node) : node.text() + ": no answer";
         drop(node, one);
       }
     }
@@ -277,9 +208,8 @@ class cluster::round {
   void send_wait(lane& one) const {
     one.link->send(pack(std::array<std::string_view, 3>{"WAIT", std::to_string(replicas_), wait_time}));
   }
-  std::string short_of_replicas(const node_address& node, const lane& one) const {
-    return node.text() + ": " + (one.link == nullptr ? "lost" : "has not " + counted(replicas_, "replica") + " in sync") +
-           "; --replicas 0 counts what the master has";
+  std::string short_of_replicas(const node_address& node) const {
+    return node.text() + ": has not " + counted(replicas_, "replica") + " in sync; --replicas 0 counts what the master has";
   }
 
   bool poll_lanes() {
@@ -337,72 +267,97 @@ class cluster::round {
   std::map<node_address, lane> lanes_;
 };
 
-void cluster::run(std::span<const node_request> requests, unsigned replicas, const take_reply& take) {
+// The requests of one call that are still to be answered.
+class cluster::delivery {
+ public:
+  delivery(cluster& of, std::span<const node_request> requests, unsigned replicas, const take_reply& take)
+      : of_(of), requests_(requests), replicas_(replicas), take_(take) {
+    for (std::size_t i = 0; i < requests.size(); ++i) pending_.push_back({i, std::nullopt});
+  }
+
+  bool done() const { return pending_.empty(); }
+  // Sends all of them, and keeps those that have to be sent again. Has any of them succeeded?
+  bool run(clock::time_point deadline) {
+    std::vector<waiting> later;
+    later.swap(pending_);
+    round now(of_, requests_, replicas_);
+    for (const waiting& one : later) place(one, now);
+    now.run(deadline);
+    bool succeeded = false;
+    for (const auto& [node, one] : now.lanes()) {
+      for (std::size_t i = 0; i < one.requests.size(); ++i) {
+        const redisReply* const reply = i < one.replies.size() ? one.replies[i].get() : nullptr;
+        succeeded = settle(node, one.requests[i], reply, one.replicated || replicas_ == 0) || succeeded;
+      }
+    }
+    if (!hopeless_.empty()) throw command_failure(hopeless_);
+    return succeeded;
+  }
+
+ private:
   struct waiting {
     std::size_t request;
     std::optional<node_address> asked;  // where ASK has sent it, once
   };
-  std::vector<waiting> pending(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i) pending[i].request = i;
+
+  void place(const waiting& one, round& in) {
+    const unsigned slot = requests_[one.request].slot;
+    const node_address& node = one.asked ? *one.asked : of_.owners_[slot];
+    if (node.port != 0) return in.add(one.request, node, one.asked.has_value());
+    if (of_.slots_known_) of_.trouble_ = "slot " + std::to_string(slot) + ": no node has it";
+    again(one.request);
+  }
+  // To whomever the cluster says by then.
+  void again(std::size_t request) {
+    of_.slots_known_ = false;
+    pending_.push_back({request, std::nullopt});
+  }
+  bool settle(const node_address& node, std::size_t request, const redisReply* reply, bool replicated) {
+    if (reply == nullptr) return again(request), false;
+    if (reply->type == REDIS_REPLY_ERROR && !is_repeated(*reply, requests_[request]))
+      return refused(node, request, *reply), false;
+    if (!replicated) return again(request), false;
+    take_(request, *reply, node);
+    return true;
+  }
+  void refused(const node_address& node, std::size_t request, const redisReply& reply) {
+    const std::string text(text_of(reply));
+    const error_reply error = understood(text, node);
+    if (error.what == advice::hopeless) {
+      if (hopeless_.empty()) hopeless_ = node.text() + ": " + requests_[request].key + ": " + text;
+      return;
+    }
+    of_.trouble_ = node.text() + ": " + text;
+    if (error.what == advice::later) return again(request);
+    if (error.what == advice::moved) of_.owners_[error.slot] = error.node;
+    pending_.push_back({request, error.what == advice::ask ? std::optional(error.node) : std::nullopt});
+  }
+
+  cluster& of_;
+  std::span<const node_request> requests_;
+  unsigned replicas_;
+  const take_reply& take_;
+  std::vector<waiting> pending_;
+  std::string hopeless_;  // the first error that no waiting helps against
+};
+
+void cluster::run(std::span<const node_request> requests, unsigned replicas, const take_reply& take) {
+  delivery all(*this, requests, replicas, take);
   auto deadline = clock::now() + settings_.patience;
   milliseconds break_time = first_pause;
-  std::string hopeless;
-  while (!pending.empty()) {
+  while (!all.done()) {
     stop_if_interrupted();
     connect();
-    round now(*this, requests, replicas);
-    std::vector<waiting> later;
-    for (const waiting& one : pending) {
-      const node_address& node = one.asked ? *one.asked : owners_[requests[one.request].slot];
-      if (node.port != 0) {
-        now.add(one.request, node, one.asked.has_value());
-      } else {
-        if (slots_known_) trouble_ = "slot " + std::to_string(requests[one.request].slot) + ": no node has it";
-        slots_known_ = false;
-        later.push_back({one.request, std::nullopt});
-      }
-    }
-    now.run(deadline);
-
-    bool succeeded = false;
-    for (const auto& [node, one] : now.lanes()) {
-      for (std::size_t i = 0; i < one.requests.size(); ++i) {
-        const std::size_t request = one.requests[i];
-        const redisReply* const reply = i < one.replies.size() ? one.replies[i].get() : nullptr;
-        const bool fine = reply != nullptr && (reply->type != REDIS_REPLY_ERROR || is_repeated(*reply, requests[request]));
-        if (reply == nullptr || (fine && !one.replicated && replicas != 0)) {
-          slots_known_ = false;
-          later.push_back({request, std::nullopt});
-          continue;
-        }
-        if (fine) {
-          take(request, *reply, node);
-          succeeded = true;
-          continue;
-        }
-        const std::string text(text_of(*reply));
-        const error_reply error = understood(text, node);
-        if (error.what == advice::hopeless) {
-          if (hopeless.empty()) hopeless = node.text() + ": " + requests[request].key + ": " + text;
-          continue;
-        }
-        trouble_ = node.text() + ": " + text;
-        later.push_back({request, error.what == advice::ask ? std::optional(error.node) : std::nullopt});
-        if (error.what == advice::moved) owners_[error.slot] = error.node;
-        if (error.what != advice::ask) slots_known_ = error.what == advice::moved && slots_known_;
-      }
-    }
-    if (!hopeless.empty()) throw command_failure(hopeless);
-    pending = std::move(later);
-    if (pending.empty()) break;
-    if (succeeded) {
+    if (all.run(deadline)) {
       deadline = clock::now() + settings_.patience;
       break_time = first_pause;
       continue;
     }
-    if (clock::now() > deadline)
-      throw command_failure(trouble_ + " (given up after " +
-                            counted(static_cast<std::uint64_t>(settings_.patience.count() / 1000), "second") + ")");
+    if (all.done()) return;
+    if (clock::now() > deadline) {
+      const auto seconds = static_cast<std::uint64_t>(settings_.patience.count() / 1000);
+      throw command_failure(trouble_ + " (given up after " + counted(seconds, "second") + ")");
+    }
     pause(break_time);
     break_time = std::min(2 * break_time, longest_pause);
   }

@@ -30,9 +30,6 @@ struct node_address {
   friend auto operator<=>(const node_address&, const node_address&) = default;
 };
 
-// HOST:PORT,...; an IPv6 address stands in brackets.
-std::vector<node_address> parse_nodes(const std::string& flag, const std::string& text);
-
 struct cluster_settings {
   std::vector<node_address> known;  // nodes to begin with
   std::chrono::milliseconds patience{60'000};
@@ -43,11 +40,10 @@ struct cluster_settings {
 // One command, for the master of a slot.
 struct node_request {
   unsigned slot = 0;
-  std::string packed;         // see pack
+  std::string packed;         // remote_words.hpp
   std::string key;            // for messages
   std::string repeated = {};  // the error which says that an earlier sending, whose reply was lost, has done it
 };
-std::string pack(std::span<const std::string_view> words);
 
 class node_link;
 
@@ -72,6 +68,7 @@ class cluster {
   using clock = std::chrono::steady_clock;
   struct lane;
   class round;
+  class delivery;
 
   void learn_slots();
   bool learn_slots_from(const node_address& node);

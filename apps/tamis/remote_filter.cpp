@@ -11,6 +11,7 @@
 #include "failure.hpp"
 #include "numbers.hpp"
 #include "remote_link.hpp"
+#include "remote_words.hpp"
 
 namespace tamis::cli {
 namespace {

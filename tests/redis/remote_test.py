@@ -112,9 +112,9 @@ class Remote(unittest.TestCase):
 
     def test_equal_to_local_filters_byte_for_byte(self):
         """Each shard is the filter that `tamis create` and `tamis add` make of its keys, and a lone server makes."""
-        shards, capacity = 8, 20_000
+        shards, capacity = 4, 20_000
         keys = list(range(15_000))
-        for filter, mode in (("evergreen", "multi"), ("cuckoo", "multi"), ("bloom", "multi"), ("evergreen", "set"), ("cqf", "set")):
+        for filter, mode in (("evergreen", "multi"), ("cuckoo", "multi"), ("evergreen", "set")):
             with self.subTest(filter=filter, mode=mode), tempfile.TemporaryDirectory() as folder, server.Server() as lone:
                 name = f"eq-{filter}-{mode}"
                 self.create(name, "--mode", mode, "--seed", "5eed", filter=filter, capacity=capacity, shards=shards)
