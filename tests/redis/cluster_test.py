@@ -201,29 +201,32 @@ class ClusterProof(unittest.TestCase):
 
     @unittest.skipUnless(LONG, "moves 64 MB")
     def test_moving_large_shards(self):
-        """How long two nodes answer nobody while a shard of 64 MB moves: CPU time, and by the clock what others wait for."""
+        """How long two nodes answer nobody while a shard of 8 or 64 MB moves: CPU time, and by the clock what others wait for."""
         # Nobody takes over while a node is silent: on a busy machine that would be long.
         with cluster.Cluster("cluster-node-timeout 120000") as on:
-            for filter, capacity, rate in (("evergreen", 28_000_000, 0.001), ("cuckoo", 24_000_000, 0.001), ("bloom", 34_000_000, 0.001)):
-                on.tool("create", filter, "--filter", filter, "--capacity", capacity, "--fpr", rate, "--shards", 1)
-                seq = subprocess.Popen(["seq", str(int(0.9 * capacity))], stdout=subprocess.PIPE)
-                subprocess.run([cluster.TOOL, "remote", "add", filter, "--cluster", on.addresses()], stdin=seq.stdout, check=True,
-                               capture_output=True)
-                seq.wait()
-                source = next(p for p in on.masters() if on.ask(p, "KEYS", filter + ":*"))
-                target = next(p for p in on.masters() if p != source)
-                key = on.ask(source, "KEYS", filter + ":*")[0].decode()
-                size = on.ask(source, "MEMORY", "USAGE", key)
-                slot = on.ask(source, "CLUSTER", "KEYSLOT", key)
-                cpu = [on.cpu(p) for p in (source, target)]
-                wall = on.move_slot(slot, source, target)
-                used = [after - before for before, after in zip(cpu, (on.cpu(p) for p in (source, target)))]
-                print(f"{filter}, {size / 1e6:.0f} MB: MIGRATE took {1000 * wall:.0f} ms by the clock; CPU {used[0]:.0f} ms at the source, "
-                      f"{used[1]:.0f} ms at the target", flush=True)
-                sample = lines(range(1, int(0.9 * capacity), 97))
-                self.assertEqual(on.tool("check", filter, "-v", stdin=sample), b"")
-                on.wait_until_whole()
-                on.tool("drop", filter)
+            for parts in (8, 1):
+                for filter, capacity in (("evergreen", 28_000_000), ("cuckoo", 24_000_000), ("bloom", 34_000_000)):
+                    self.move_one(on, filter, capacity // parts)
+
+    def move_one(self, on, filter, capacity):
+        keys = int(0.9 * capacity)
+        on.tool("create", filter, "--filter", filter, "--capacity", capacity, "--fpr", "0.001", "--shards", 1)
+        with subprocess.Popen(["seq", str(keys)], stdout=subprocess.PIPE) as seq:
+            subprocess.run([cluster.TOOL, "remote", "add", filter, "--cluster", on.addresses()], stdin=seq.stdout, check=True,
+                           capture_output=True)
+        source = next(p for p in on.masters() if on.ask(p, "KEYS", filter + ":*"))
+        target = next(p for p in on.masters() if p != source)
+        key = on.ask(source, "KEYS", filter + ":*")[0].decode()
+        size = on.ask(source, "MEMORY", "USAGE", key)
+        slot = on.ask(source, "CLUSTER", "KEYSLOT", key)
+        cpu = [on.cpu(p) for p in (source, target)]
+        wall = on.move_slot(slot, source, target)
+        used = [after - before for before, after in zip(cpu, (on.cpu(p) for p in (source, target)))]
+        print(f"{filter}, {keys} keys, {size / 1e6:.1f} MB: MIGRATE took {1000 * wall:.0f} ms by the clock; CPU {used[0]:.0f} ms at the "
+              f"source, {used[1]:.0f} ms at the target", flush=True)
+        self.assertEqual(on.tool("check", filter, "-v", stdin=lines(range(1, keys, 97))), b"")
+        on.wait_until_whole()
+        on.tool("drop", filter)
 
 
 if __name__ == "__main__":
