@@ -141,9 +141,7 @@ void guarded_store::parts::uncover(const std::vector<change>& changes) {
 }
 
 status guarded_store::parts::write_to_store(const write_set& set) {
-  status written = behind_->write(set, options_.sync);
-  if (!written) broken_ = true;
-  return written;
+  return change_store([&] { return behind_->write(set, options_.sync); });
 }
 
 // Entries and records in one write. Only then do the stripes' numbers move: a number is never used twice, since after a failure

@@ -27,10 +27,7 @@ status guarded_store::parts::load_locked(std::vector<change>& changes) {
   std::vector<write_set::entry> entries;
   entries.reserve(changes.size());
   for (const change& c : changes) entries.push_back({{c.hash, c.key}, c.value});
-  if (status taken = behind_->ingest(entries); !taken) {
-    broken_ = true;
-    return taken;
-  }
+  TAMIS_CHECK(change_store([&] { return behind_->ingest(entries); }));
   TAMIS_CHECK(end_load());
   count(changes);
   return {};
@@ -40,9 +37,7 @@ status guarded_store::parts::mark_load() {
   if (skips(protocol_step::load_marker)) return {};
   write_set set;
   set.rows.push_back({std::string(load_row), "under way"});
-  status written = behind_->write(set, true);
-  if (!written) broken_ = true;
-  return written;
+  return change_store([&] { return behind_->write(set, true); });
 }
 
 // One number is left out, and the next is given to a record that says nothing: only a snapshot that contains it can use what
@@ -54,10 +49,7 @@ status guarded_store::parts::end_load() {
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
     set.records.push_back({i, stripes_[i].number + step, oplog_operation::insert, map_.range(i).first});
   }
-  if (status written = behind_->write(set, true); !written) {
-    broken_ = true;
-    return written;
-  }
+  TAMIS_CHECK(change_store([&] { return behind_->write(set, true); }));
   for (std::uint32_t i = 0; i < map_.count(); ++i) stripes_[i].number += step;
   return {};
 }

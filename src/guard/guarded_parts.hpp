@@ -98,6 +98,19 @@ class guarded_store::parts {
   void uncover(const std::vector<change>& changes);
   status commit(const std::vector<change>& changes);
   status write_to_store(const write_set& set);
+  // Changes the store. After a failure, and if the store throws, nobody knows what it has done: no number of a record may be
+  // given again, so nothing more is changed until the store is opened anew.
+  template <class Change>
+  status change_store(Change change) {
+    try {
+      status changed = change();
+      if (!changed) broken_ = true;
+      return changed;
+    } catch (...) {
+      broken_ = true;
+      throw;
+    }
+  }
   std::uint64_t count(const std::vector<change>& changes);
 
   // Bulk loads.

@@ -58,10 +58,7 @@ status guarded_store::parts::take_snapshot() {
     TAMIS_CHECK(usable());  // a write may have failed meanwhile, with its entry already captured
     // What the snapshot contains must not be lost by the store: a lost erase would be a key without a "maybe".
     // A failed sync is not tried again: what it should have made durable may be gone, and a second one would not say so.
-    if (status synced = behind_->sync(); !synced) {
-      broken_ = true;
-      return synced;
-    }
+    TAMIS_CHECK(change_store([&] { return behind_->sync(); }));
     if (skips(protocol_step::file_first)) {
       manifest_row early{content.generation, 0, 0, {}};
       for (const segment& part : content.segments) early.numbers.push_back(part.number);
@@ -99,10 +96,7 @@ status guarded_store::parts::publish(const manifest_row& row) {
   std::erase_if(kept, [&](const manifest_row& other) { return other.generation == row.generation; });
   kept.push_back(row);
   for (; kept.size() > kept_generations; kept.erase(kept.begin())) set.rows.push_back({row_name(kept.front().generation), {}});
-  if (status written = behind_->write(set, true); !written) {
-    broken_ = true;
-    return written;
-  }
+  TAMIS_CHECK(change_store([&] { return behind_->write(set, true); }));
   kept_ = std::move(kept);
   generation_ = row.generation;
   trim(skips(protocol_step::older_trim) ? kept_.back() : kept_.front());

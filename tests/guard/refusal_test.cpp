@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 #include "forwarding_store.hpp"
 #include "support.hpp"
@@ -26,10 +27,27 @@ class failing_store final : public forwarding_store {
   }
   status write(const write_set& changes, bool sync) override {
     if (writes_fail) return failure{"failing: cannot write"};
-    return forwarding_store::write(changes, sync);
+    const status written = forwarding_store::write(changes, sync);
+    if (writes_throw) throw std::bad_alloc();  // and what it was to write is there
+    return written;
   }
 
+  status ingest(std::span<const write_set::entry> entries) override {
+    const status taken = forwarding_store::ingest(entries);
+    if (loads_throw) throw std::bad_alloc();
+    return taken;
+  }
+  status sync() override {
+    if (syncs_throw) throw std::bad_alloc();
+    return forwarding_store::sync();
+  }
+  std::string snapshot_directory() const override { return place; }
+
+  std::string place;  // for snapshots
   bool writes_fail = false;
+  bool writes_throw = false;
+  bool loads_throw = false;
+  bool syncs_throw = false;
   bool scans_fail = false;
 };
 
@@ -48,6 +66,37 @@ TEST(refusals, after_a_failed_write_only_queries_are_answered) {
   tested = guarded_store::open(behind, options_of("counting-bloom")).value();
   ASSERT_TRUE(tested.put("b", "2"));
   EXPECT_EQ(tested.get("b").value(), "2");
+}
+
+// The number of its record was given: another record of that number would take the place of the first, and its key be lost.
+TEST(refusals, after_a_store_that_threw_only_queries_are_answered) {
+  const temporary_directory directory;
+  for (bool failing_store::*what : {&failing_store::writes_throw, &failing_store::loads_throw, &failing_store::syncs_throw}) {
+    auto behind = std::make_shared<failing_store>();
+    behind->place = directory.path().string();
+    guard_options options = options_of("counting-bloom");
+    options.snapshots = true;
+    guarded_store tested = guarded_store::open(behind, options).value();
+    ASSERT_TRUE(tested.put("a", "1"));
+    (*behind).*what = true;
+    write_batch batch;
+    batch.put("b", "2");
+    if (what == &failing_store::writes_throw) {
+      EXPECT_THROW(static_cast<void>(tested.write(batch)), std::bad_alloc);
+    } else if (what == &failing_store::loads_throw) {
+      EXPECT_THROW(static_cast<void>(tested.load(batch)), std::bad_alloc);
+    } else {
+      EXPECT_FALSE(tested.snapshot());
+    }
+    (*behind).*what = false;
+    EXPECT_TRUE(refused(tested.put("c", "3"), "open it again"));
+    EXPECT_EQ(tested.get("a").value(), "1");
+    let_go(tested);
+    tested = guarded_store::open(behind, options).value();
+    tested.wait_until_ready();
+    if (what != &failing_store::syncs_throw) EXPECT_EQ(tested.get("b").value(), "2");
+    ASSERT_TRUE(tested.put("c", "3"));
+  }
 }
 
 TEST(refusals, a_failed_erase_keeps_the_key_covered) {
