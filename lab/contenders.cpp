@@ -76,4 +76,18 @@ bool lru_tag_cache::ask(digest d, const memory_remote& stored) {
   return true;
 }
 
+result<fuse_with_cache> fuse_with_cache::make(const contest_terms& terms, double share) {
+  const unsigned width = fuse_model::widest_in((1 - share) * terms.bits_per_key);
+  if (width == 0) return failure{"no bit of fingerprint is left"};
+  const fuse_model filter(width);
+  const double left = share == 0 ? 0 : (terms.bits_per_key - filter.bits_per_key()) * static_cast<double>(terms.capacity);
+  return fuse_with_cache(filter, tag_cache::sets_in(left, tag_cache::tags::of_64_bits));
+}
+
+bool fuse_with_cache::ask(digest d, const memory_remote& /*stored*/) {
+  if (!filter_.is_wrong_about(d) || cache_.touch(d)) return false;
+  cache_.add(d);
+  return true;
+}
+
 }  // namespace tamis::lab

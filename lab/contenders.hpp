@@ -6,9 +6,11 @@
 //   lru_tag_cache    a rival only: tags of 64 bits, the least recently used goes first. An entry takes half the memory and what
 //                    is asked for often stays, but every hit writes, and a member whose tag is that of a mistake is denied:
 //                    among n members with a chance of about n / 2^61 (eight tags a set). Tags of 128 bits deny nobody.
+//   fuse_with_cache  a rival only: a model of a binary fuse filter, whose set can never change, and such a cache
 //
 // How much of the memory the mistakes get is chosen as a user would: on the first fifth of a log.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "tamis/any_filter.hpp"
+#include "tamis/detail/base/random.hpp"
 #include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
@@ -85,11 +88,51 @@ class lru_tag_cache {
   bool may_contain(digest d) { return filter_.may_contain(d) && !cache_.touch(d); }
   bool ask(digest d, const memory_remote& stored);
   std::uint64_t fast_bits() const { return filter_.bits().fast + cache_.bits(); }
+  any_filter& filter() { return filter_; }
+  tag_cache& cache() { return cache_; }
 
  private:
   lru_tag_cache(any_filter f, std::uint64_t sets) : filter_(std::move(f)), cache_(sets) {}
 
   any_filter filter_;
+  tag_cache cache_;
+};
+
+// A model of a binary fuse filter: 1.14 bits for each bit of the fingerprint (Graf and Lemire 2022, three places: 1.125 plus
+// what small sets take), of which it has w, any whole number: a rate of 2^-w. Its set can never change: it is rebuilt.
+class fuse_model {
+ public:
+  static constexpr double bits_per_fingerprint_bit = 1.14;
+
+  explicit fuse_model(unsigned width) : width_(width) {}
+  // The widest of which a key takes so many bits, up to 64; 0: none.
+  static unsigned widest_in(double bits_per_key) {
+    return static_cast<unsigned>(std::clamp(bits_per_key / bits_per_fingerprint_bit, 0.0, 64.0));
+  }
+  double bits_per_key() const { return bits_per_fingerprint_bit * width_; }
+  // Is it wrong about a key that is not in? Always so, or never.
+  bool is_wrong_about(digest d) const { return detail::mix64(d.low ^ detail::mix64(d.high + salt)) >> (64 - width_) == 0; }
+
+ private:
+  static constexpr std::uint64_t salt = 0x6675'7365'2073'6574;
+  unsigned width_;  // 1 to 64
+};
+
+// The model holds what it is asked to hold; only keys that are not in may be asked for.
+class fuse_with_cache {
+ public:
+  // As above; the filter's share is rounded down to whole bits of fingerprint, the rest is the cache's if it has a share.
+  static result<fuse_with_cache> make(const contest_terms& terms, double share);
+
+  bool insert(digest, const memory_remote&) { return true; }
+  bool ask(digest d, const memory_remote& stored);
+  const fuse_model& filter() const { return filter_; }
+  tag_cache& cache() { return cache_; }
+
+ private:
+  fuse_with_cache(fuse_model f, std::uint64_t sets) : filter_(f), cache_(sets) {}
+
+  fuse_model filter_;
   tag_cache cache_;
 };
 

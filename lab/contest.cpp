@@ -13,7 +13,6 @@ using namespace detail;
 namespace {
 
 using tags = tag_cache::tags;
-constexpr double fuse_bits_per_fingerprint_bit = 1.14;
 
 double per_key(std::uint64_t bits, const contest_ground& on) {
   return static_cast<double>(bits) / static_cast<double>(on.members.size());
@@ -99,12 +98,10 @@ result<cache_scores> play_shares(const contest_game& g, const std::string& name,
   return cache_scores{std::move(alone), std::move(narrow), std::move(wide)};
 }
 
-// Wrong with chance 2^-w, always about the same keys.
 std::vector<digest> fuse_positives(std::span<const digest> queries, unsigned w) {
+  const fuse_model filter(w);
   std::vector<digest> wrong;
-  for (const digest d : queries) {
-    if (mix64(d.low ^ mix64(d.high + 0x6675736520736574)) >> (64 - w) == 0) wrong.push_back(d);
-  }
+  std::copy_if(queries.begin(), queries.end(), std::back_inserter(wrong), [&](digest d) { return filter.is_wrong_about(d); });
   return wrong;
 }
 
@@ -156,10 +153,9 @@ result<cache_scores> play_cached_in_hindsight(const contest_game& g, const std::
 }
 
 score play_static_set(const contest_game& g, const std::string& name) {
-  const auto cache_for = [&g](unsigned w) {
-    return cache_of(1 - fuse_bits_per_fingerprint_bit * w / g.bits_per_key, g, tags::of_64_bits);
-  };
-  const auto widest = static_cast<unsigned>(g.bits_per_key / fuse_bits_per_fingerprint_bit);
+  const auto share_left = [&g](unsigned w) { return 1 - fuse_model(w).bits_per_key() / g.bits_per_key; };
+  const auto cache_for = [&](unsigned w) { return cache_of(share_left(w), g, tags::of_64_bits); };
+  const unsigned widest = fuse_model::widest_in(g.bits_per_key);
   unsigned best = widest;
   std::uint64_t least = ~std::uint64_t{0};
   for (unsigned w = widest; w >= 4; --w) {
@@ -169,7 +165,7 @@ score play_static_set(const contest_game& g, const std::string& name) {
     best = w;
   }
   const auto wrong = static_cast<double>(missed(cache_for(best), fuse_positives(g.played.queries, best)));
-  return {name, wrong, g.bits_per_key, 0, 1 - fuse_bits_per_fingerprint_bit * best / g.bits_per_key};
+  return {name, wrong, g.bits_per_key, 0, share_left(best)};
 }
 
 }  // namespace tamis::lab

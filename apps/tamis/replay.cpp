@@ -2,10 +2,8 @@
 // filters see the log in one pass, so it may be longer than memory and come from a pipe.
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <memory>
-#include <numbers>
 
 #include "command_files.hpp"
 #include "commands.hpp"
@@ -36,7 +34,7 @@ struct flags {
   std::string first_sight;
   std::string filters;
   std::string compare = "memory";
-  std::string seeds = "1";
+  std::string seeds;
   std::string read_us;
   std::string read_price;
   std::string store = "memory";
@@ -128,7 +126,12 @@ void run_log(replay_source& source, std::vector<digest> queries, const digest_st
   if (queries.empty()) source.next_queries(queries);
   for (; !queries.empty(); source.next_queries(queries)) {
     log.judge(queries, truth, numbers);
-    for (contestant& c : contestants) c.ask(queries, numbers, store);
+    for (contestant& c : contestants) {
+      for (std::size_t first = 0; first < queries.size(); first += timed_turn) {  // short, for the spread of the speeds
+        const std::size_t count = std::min(timed_turn, queries.size() - first);
+        c.ask(std::span(queries).subspan(first, count), std::span(numbers).subspan(first, count), store);
+      }
+    }
     for (seeded_run& run : others) {
       const std::vector<digest> hashed = run.hash(queries);
       for (contestant& c : run.contestants) c.ask(hashed, numbers, run.truth);
@@ -139,6 +142,8 @@ void run_log(replay_source& source, std::vector<digest> queries, const digest_st
 
 lineup_terms terms_of(const flags& given, std::uint64_t members) {
   lineup_terms terms{parse_lineup(given.filters), given.size.params(std::max<std::uint64_t>(1, members))};
+  // RocksDB's own filter is a row then: what stands for it is not needed.
+  if (given.filters.empty() && given.store.starts_with(rocksdb_prefix)) std::erase(terms.names, "bloom1");
   if (!given.size.any_size()) terms.params.fpr = default_fpr;
   if (given.compare == "rate") {
     terms.at = comparison::rate;
@@ -163,10 +168,15 @@ std::span<const digest> tried_part(const replay_source& source, std::span<const 
   return first.first(static_cast<std::size_t>(std::min(1.0, part) * static_cast<double>(first.size())));
 }
 
-// RocksDB sizes its filter by bits per key only: those of all, or those that a Bloom filter needs for the rate.
+// RocksDB sizes its filter by bits per key only: those of all, or those that the same layout, one block per key, needs for the
+// rate.
 double bloom_bits(const lineup& loaded, const lineup_terms& terms) {
   if (loaded.bits_per_key > 0) return loaded.bits_per_key;
-  return terms.params.bits_per_key.value_or(std::log2(1 / terms.params.fpr.value_or(default_fpr)) / std::numbers::ln2);
+  if (terms.params.bits_per_key) return *terms.params.bits_per_key;
+  filter_params params = terms.params;
+  params.options.clear();
+  const any_filter same = must(any_filter::create("bloom1", params));
+  return static_cast<double>(same.bits().fast) / static_cast<double>(params.capacity);
 }
 
 std::string memory_text(const lineup& loaded) {
@@ -195,6 +205,14 @@ void report(const replay_result& result, flags& given) {
     if (given.files.text_wanted()) out.print("\nReport with charts: {}\n", printable(given.html.name()));
   }
   out.flush();
+}
+
+// How many hash seeds, if that is not said: several, unless that would take long or much memory.
+constexpr std::uint64_t usual_seeds = 3;
+constexpr std::uint64_t few_members = 1'000'000;
+std::uint64_t seeds_for(const flags& given, std::uint64_t members) {
+  if (!given.seeds.empty()) return parse_count("--seeds", given.seeds, 1, 100);
+  return given.store == "memory" && members <= few_members ? usual_seeds : 1;
 }
 
 bool keys_change(const flags& given) { return !given.log_path.empty() || !given.first_sight.empty(); }
@@ -229,7 +247,7 @@ std::vector<digest> read_members(const flags& given, const hasher& hash) {
   return all;
 }
 
-void run_changing(flags& given, lineup_terms terms, const read_costs& costs, std::uint64_t seeds) {
+void run_changing(flags& given, lineup_terms terms, const read_costs& costs) {
   const log_wish wish = wish_of(given);
   const hasher hash;
   std::vector<digest> members = read_members(given, hash);
@@ -238,7 +256,7 @@ void run_changing(flags& given, lineup_terms terms, const read_costs& costs, std
   size_for(log, terms);
   played_log played = play(log, terms);
   std::vector<std::vector<contestant>> other_seeds;
-  for (std::uint64_t seed = 1; seed < seeds; ++seed) {
+  for (std::uint64_t seed = 1, seeds = seeds_for(given, log.most_keys); seed < seeds; ++seed) {
     other_seeds.push_back(std::move(play(log.rehashed(other_hash(seed)), terms).filters.loaded));
     refuse_false_negatives(other_seeds.back());
   }
@@ -257,7 +275,7 @@ void run_changing(flags& given, lineup_terms terms, const read_costs& costs, std
   refuse_false_negatives(played.filters.loaded);
 }
 
-void run_fixed(flags& given, const std::string& directory, const read_costs& costs, std::uint64_t seeds) {
+void run_fixed(flags& given, const std::string& directory, const read_costs& costs) {
   const auto source = source_of(given);
   std::vector<digest> members = source->members();
   const digest_store truth(members);
@@ -272,7 +290,7 @@ void run_fixed(flags& given, const std::string& directory, const read_costs& cos
     loaded.loaded.emplace_back(open_rocksdb_bloom(directory, members, bloom_bits(loaded, terms)));
   }
   std::deque<seeded_run> others;
-  for (std::uint64_t seed = 1; seed < seeds; ++seed) {
+  for (std::uint64_t seed = 1, seeds = seeds_for(given, truth.size()); seed < seeds; ++seed) {
     others.emplace_back(seed, terms, members, tried_part(*source, first_queries));
   }
   query_log log;
@@ -301,13 +319,13 @@ void run(flags& given) {
   const std::string directory = store_directory(given.store);
   check_log_flags(given, directory);
   const read_costs costs = costs_of(given);
-  const std::uint64_t seeds = parse_count("--seeds", given.seeds, 1, 100);
-  if (seeds > 1 && !directory.empty()) fail("--seeds " + given.seeds, "needs --store memory: a store on disk has one seed");
+  if (seeds_for(given, 1) > 1 && !directory.empty())
+    fail("--seeds " + given.seeds, "needs --store memory: a store on disk has one seed");
   const lineup_terms terms = terms_of(given, 1);  // what is wrong with it is said before the members are read
   if (keys_change(given)) {
-    run_changing(given, terms, costs, seeds);
+    run_changing(given, terms, costs);
   } else {
-    run_fixed(given, directory, costs, seeds);
+    run_fixed(given, directory, costs);
   }
 }
 
@@ -328,14 +346,18 @@ void add_replay(CLI::App& tool) {
                    "insert: a key that is asked for and not there comes in then, as in a cache")
       ->type_name("insert");
   command
-      ->add_option("--filter", given->filters, "filters to compare: ID, ID+mistakes, none; all of them: all (default: a dozen)")
+      ->add_option("--filter", given->filters,
+                   "filters to compare: ID, ID+mistakes, ID+lru, fuse-model, none; all (default: a dozen)")
       ->type_name("ID[,ID...]");
   command
       ->add_option("--compare", given->compare,
                    "at equal memory, which is what the first filter needs for the rate, or --bits-per-key (default); or rate: "
                    "each is made for the rate")
       ->type_name("memory|rate");
-  command->add_option("--seeds", given->seeds, "hash seeds to try: shows what is luck (default: 1)")->type_name("N");
+  command
+      ->add_option("--seeds", given->seeds,
+                   "hash seeds to try: shows what is luck (default: 3, for more than a million keys 1)")
+      ->type_name("N");
   command->add_option("--read-us", given->read_us, "microseconds that a read of the store takes (default: 100)")
       ->type_name("US");
   command->add_option("--read-price", given->read_price, "and what a million of them cost, in any currency")

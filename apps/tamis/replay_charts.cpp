@@ -144,6 +144,9 @@ std::string memory_text(const replay_result& result, const contestant& c) {
   std::string text = fmt::format("{:.1f} bits per key", per_key(c.bits().fast, result));
   if (c.bits().slow != 0) text += fmt::format(", {:.0f} slow ones", per_key(c.bits().slow, result));
   if (result.changes != nullptr) text += fmt::format(", {:.1f} at most", peak_per_key(result, c));
+  if (const auto taken = c.most_taken_bits(); taken && result.changes != nullptr) {
+    text += fmt::format(", {:.1f} with copies", per_key(*taken, result));
+  }
   return text;
 }
 

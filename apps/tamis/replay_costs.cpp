@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "numbers.hpp"
@@ -13,6 +15,7 @@ namespace tamis::cli {
 namespace {
 
 constexpr double worth_it = 0.02;  // of all the store's reads: less is hard to see in a running system
+constexpr double noticeable_luck = 0.05;
 
 double share(double part, double whole) { return whole == 0 ? 0 : part / whole; }
 
@@ -26,40 +29,101 @@ bool kept_to_memory(const replay_result& result, const contestant& c) {
   return allowed == 0 || static_cast<double>(c.peak_bits()) <= memory_tolerance * allowed + spare_bits;
 }
 
-const contestant* least_work(const replay_result& result, bool adaptive) {
+// Over this seed and the others, where it was not left out.
+template <class Figure>
+double mean_over_seeds(const replay_result& result, const contestant& c, Figure figure) {
+  double sum = figure(c);
+  double count = 1;
+  for (const auto& contestants : result.other_seeds) {
+    for (const contestant& other : contestants) {
+      if (other.name() != c.name()) continue;
+      sum += figure(other);
+      ++count;
+    }
+  }
+  return sum / count;
+}
+
+// How a filter deals with its mistakes.
+enum class manner { plain, remembers, adapts };
+manner manner_of(const contestant& c) {
+  return !c.adapts() ? manner::plain : c.remembers() ? manner::remembers : manner::adapts;
+}
+
+// The least work among those that keep to the memory; `changeable`: that need no rebuild when keys come or go.
+template <class Condition>
+const contestant* least_work(const replay_result& result, Condition is_of) {
   const contestant* best = nullptr;
   for (const contestant& c : result.contestants) {
-    if (!c.filters() || c.adapts() != adaptive || !kept_to_memory(result, c)) continue;
-    if (best == nullptr || work(c) < work(*best)) best = &c;
+    if (!c.filters() || !is_of(c) || !kept_to_memory(result, c)) continue;
+    if (best == nullptr || mean_work(result, c) < mean_work(result, *best)) best = &c;
   }
   return best;
 }
+const contestant* best_changeable(const replay_result& result, manner of) {
+  return least_work(result, [of](const contestant& c) { return c.can_change() && manner_of(c) == of; });
+}
 
-std::string vain(const contestant& c) {
-  return fmt::format("{} ({} of its reads)", counted(c.false_positives(), "read"), percent(vain_share(c)));
+std::string times(double count) { return counted(static_cast<std::uint64_t>(std::llround(count)), "time"); }
+
+std::string seeds_text(const replay_result& result) {
+  if (result.other_seeds.empty()) return "";
+  return fmt::format(", on average over {} hash seeds", result.other_seeds.size() + 1);
 }
 
 std::string alone(const replay_result& result, const contestant& only) {
   const double all = static_cast<double>(result.log.queries());
-  return fmt::format("{} keeps {} of the queries from the store; {} were in vain.", only.name(),
-                     percent(share(static_cast<double>(only.store_reads_avoided()), all)), vain(only));
+  const auto in_vain = static_cast<std::uint64_t>(std::llround(mean_in_vain(result, only)));
+  return fmt::format("{} keeps {} of the queries from the store; {} ({} of its reads) were in vain{}.", only.name(),
+                     percent(share(static_cast<double>(only.store_reads_avoided()), all)), counted(in_vain, "read"),
+                     percent(vain_share(only)), seeds_text(result));
 }
 
-std::string compared(const contestant& plain, const contestant& adaptive) {
-  const double gain = share(work(plain) - work(adaptive), work(plain));
-  const std::string both =
-      fmt::format("{} read the store in vain {}, {} {}", plain.name(), counted(plain.false_positives(), "time"),
-                  adaptive.name(), counted(adaptive.false_positives(), "time"));
-  if (gain >= worth_it) {
-    return fmt::format(
-        "Adapting is worth it here: {} spares the store {} of the work that the best plain filter, {}, leaves. {}.",
-        adaptive.name(), percent(gain), plain.name(), both);
+double gain_over(const replay_result& result, const contestant& other, const contestant& best) {
+  return share(mean_work(result, other) - mean_work(result, best), mean_work(result, other));
+}
+
+// `second`: of the other manner of dealing with mistakes, if there is one.
+std::string worth_text(const replay_result& result, const contestant& plain, const contestant& best, const contestant* second) {
+  std::string text =
+      fmt::format("{} is worth it here: {} spares the store {} of the work that the best plain filter, {}, leaves",
+                  best.remembers() ? "A memory of mistakes" : "Adapting", best.name(), percent(gain_over(result, plain, best)),
+                  plain.name());
+  if (second != nullptr) {
+    const double less = gain_over(result, *second, best);
+    text += less >= worth_it ? fmt::format(", and {} of what {} leaves", percent(less), second->name())
+                             : fmt::format(", and so does {}", second->name());
   }
+  return text + ".";
+}
+
+std::string plain_text(const replay_result& result, const contestant& plain, const contestant& best) {
+  const double gain = gain_over(result, plain, best);
   if (gain > 0) {
-    return fmt::format("A plain filter will do: {}. The best that adapts, {}, would spare the store {} of its work. {}.",
-                       plain.name(), adaptive.name(), percent(gain), both);
+    return fmt::format("A plain filter will do: {}. The best that adapts, {}, would spare the store {} of its work.",
+                       plain.name(), best.name(), percent(gain));
   }
-  return fmt::format("A plain filter will do: {}. None that adapts does better. {}.", plain.name(), both);
+  return fmt::format("A plain filter will do: {}. None that adapts does better.", plain.name());
+}
+
+std::string compared(const replay_result& result, const contestant& plain, const contestant* adaptive,
+                     const contestant* remembering) {
+  const contestant* best = adaptive;
+  const contestant* second = remembering;
+  if (best == nullptr || (second != nullptr && mean_work(result, *second) < mean_work(result, *best))) std::swap(best, second);
+  const std::string first =
+      gain_over(result, plain, *best) >= worth_it ? worth_text(result, plain, *best, second) : plain_text(result, plain, *best);
+  return fmt::format("{} {} read the store in vain {}, {} {}{}.", first, plain.name(), times(mean_in_vain(result, plain)),
+                     best->name(), times(mean_in_vain(result, *best)), seeds_text(result));
+}
+
+// A loss of all that can change to what cannot is said, too.
+std::string static_text(const replay_result& result, double least) {
+  const contestant* fixed = least_work(result, [](const contestant& c) { return !c.can_change(); });
+  if (fixed == nullptr || share(least - mean_work(result, *fixed), least) < worth_it) return "";
+  return fmt::format(
+      " Where keys never come or go, a static set does better still: {} (a model, not in tamis) spares the store another {}.",
+      fixed->name(), percent(share(least - mean_work(result, *fixed), least)));
 }
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -70,13 +134,19 @@ std::string names_text(const std::vector<std::string>& names) {
 
 }  // namespace
 
+double mean_in_vain(const replay_result& result, const contestant& c) {
+  return mean_over_seeds(result, c, [](const contestant& seen) { return static_cast<double>(seen.false_positives()); });
+}
+
+double mean_work(const replay_result& result, const contestant& c) { return mean_over_seeds(result, c, work); }
+
 double vain_share(const contestant& c) {
   return share(static_cast<double>(c.false_positives()), static_cast<double>(c.store_reads()));
 }
 
 double saved_seconds(const replay_result& result, const contestant& c) {
   const double without = static_cast<double>(result.log.queries());
-  return (without - work(c)) * result.costs.us / 1e6 - (c.filters() ? c.seconds() : 0);
+  return (without - work(c)) * result.costs.us / 1e6 - (c.filters() && c.is_timed() ? c.seconds() : 0);
 }
 
 double saved_money(const replay_result& result, const contestant& c) {
@@ -92,12 +162,34 @@ std::string replay_verdict(const replay_result& result) {
     return fmt::format("No filter matters here: only {} of the queries ask for keys that are not in the store.",
                        percent(absent));
   }
-  const contestant* plain = least_work(result, false);
-  const contestant* adaptive = least_work(result, true);
-  if (plain != nullptr && adaptive != nullptr) return compared(*plain, *adaptive);
-  if (plain != nullptr) return alone(result, *plain);
-  if (adaptive != nullptr) return alone(result, *adaptive);
+  const contestant* plain = best_changeable(result, manner::plain);
+  const contestant* adaptive = best_changeable(result, manner::adapts);
+  const contestant* remembering = best_changeable(result, manner::remembers);
+  double least = std::numeric_limits<double>::infinity();
+  for (const contestant* c : {plain, adaptive, remembering}) {
+    if (c != nullptr) least = std::min(least, mean_work(result, *c));
+  }
+  if (plain != nullptr && (adaptive != nullptr || remembering != nullptr)) {
+    return compared(result, *plain, adaptive, remembering) + static_text(result, least);
+  }
+  for (const contestant* c : {plain, adaptive, remembering}) {
+    if (c != nullptr) return alone(result, *c) + static_text(result, least);
+  }
   return fmt::format("Without a filter {} of the reads are in vain.", percent(absent));
+}
+
+std::string luck_text(const replay_result& result) {
+  const contestant* plain = nullptr;
+  for (const contestant& c : result.contestants) {
+    if (c.expected_rate() && !c.adapts() && (plain == nullptr || c.false_positives() < plain->false_positives())) plain = &c;
+  }
+  const double luck = plain == nullptr ? 0 : result.log.luck(*plain->expected_rate());
+  if (luck == 0) return "";
+  return fmt::format(
+      "Luck: which absent keys a filter is wrong about is decided by its hash seed. By how often each of them was asked for, "
+      "the mistakes of {} differ by {} from seed to seed (one standard deviation){}.",
+      plain->name(), percent(luck),
+      result.other_seeds.empty() && luck > noticeable_luck ? "; only one was tried: see --seeds" : "");
 }
 
 std::string needs_of_adapting(const replay_result& result) {

@@ -23,11 +23,16 @@ struct read_costs {
 double saved_seconds(const replay_result& result, const contestant& c);
 // Requires: a price.
 double saved_money(const replay_result& result, const contestant& c);
+// Means over the hash seeds that the log was played under: reads in vain, and those with range scans and reads of members.
+double mean_in_vain(const replay_result& result, const contestant& c);
+double mean_work(const replay_result& result, const contestant& c);
 // Of all reads of the store, those that found nothing.
 double vain_share(const contestant& c);
 
 // What is worth it: that adapting is, that a plain filter will do, or that no filter matters.
 std::string replay_verdict(const replay_result& result);
+// What is luck in it; empty if the log says nothing about that.
+std::string luck_text(const replay_result& result);
 // What adapting asks of a store, for those that adapt here.
 std::string needs_of_adapting(const replay_result& result);
 

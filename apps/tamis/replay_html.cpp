@@ -105,6 +105,7 @@ std::string bits_text(std::uint64_t bits, const replay_result& result) {
 }
 
 std::string speed_text(const contestant& c, const replay_result& result) {
+  if (!c.is_timed()) return "-";
   const auto [slowest, fastest] = c.speed_range();
   return fmt::format("{:.1f} ({:.1f} to {:.1f})", static_cast<double>(result.log.queries()) / c.seconds() / 1e6, slowest / 1e6,
                      fastest / 1e6);
@@ -112,7 +113,7 @@ std::string speed_text(const contestant& c, const replay_result& result) {
 
 std::string figures(const replay_result& result) {
   const bool priced = result.costs.price_per_million.has_value();
-  std::vector<std::string> titles = {"filter",        "first-time",  "repeated",  "in vain, of all reads",
+  std::vector<std::string> titles = {"filter",        "first-time",  "repeated",  "false negatives", "in vain, of all reads",
                                      "reads avoided", "range scans", "time saved"};
   if (priced) titles.emplace_back("money saved");
   for (const char* title : {"bits per key", "slow bits", "million per s"}) titles.emplace_back(title);
@@ -121,6 +122,7 @@ std::string figures(const replay_result& result) {
     std::vector<std::string> row = {c.name(),
                                     grouped(c.first_time()),
                                     grouped(c.repeated()),
+                                    grouped(c.false_negatives()),
                                     percent(vain_share(c)),
                                     grouped(c.store_reads_avoided()),
                                     grouped(c.range_scans()),
@@ -134,18 +136,19 @@ std::string figures(const replay_result& result) {
   return all.text();
 }
 
+std::string paragraph(const std::string& text) { return text.empty() ? "" : "<p class=\"soft\">" + escaped(text) + "</p>\n"; }
+
 std::string luck(const replay_result& result) {
-  if (result.other_seeds.empty()) return "";
+  if (result.other_seeds.empty()) return paragraph(luck_text(result));
   figure_table all({"filter", "least", "median", "most"});
   for (const contestant* c : report_order(result)) {
     std::vector<std::uint64_t> seen = mistakes_by_seed(result, *c);
     std::sort(seen.begin(), seen.end());
     all.row({c->name(), grouped(seen.front()), grouped(seen[seen.size() / 2]), grouped(seen.back())});
   }
-  return fmt::format("<h2>Luck: reads in vain under {} hash seeds</h2>\n", result.other_seeds.size() + 1) + all.text();
+  return fmt::format("<h2>Luck: reads in vain under {} hash seeds</h2>\n", result.other_seeds.size() + 1) +
+         paragraph(luck_text(result)) + all.text();
 }
-
-std::string paragraph(const std::string& text) { return text.empty() ? "" : "<p class=\"soft\">" + escaped(text) + "</p>\n"; }
 
 std::string kind_keys(const replay_result& result) {
   std::string keys;
@@ -190,6 +193,7 @@ std::string replay_html(const replay_result& result) {
   page += figures(result);
   page += paragraph(costs_text(result));
   page += paragraph(needs_of_adapting(result));
+  page += paragraph(rivals_text(result));
   page += paragraph(refusals_text(result));
   page += paragraph(left_out_text(result));
   page += paragraph(

@@ -8,6 +8,7 @@
 #include "filter_flags.hpp"
 #include "lab/contenders.hpp"
 #include "numbers.hpp"
+#include "replay_rivals.hpp"
 #include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/memory_remote.hpp"
 #include "tamis/registry.hpp"
@@ -15,21 +16,26 @@
 namespace tamis::cli {
 namespace {
 
-// No filter, one of each static family, two with a list of mistakes, and those that adapt by themselves.
-constexpr const char* usual[] = {no_filter, "bloom",           "bloom1",        "ascf",
-                                 "rsqf",    "bloom1+mistakes", "rsqf+mistakes", "acf-cuckooing",
-                                 "taf",     "evergreen-fixed", "evergreen"};
+// No filter, filters that do not adapt and a model of the smallest ones, the best of them with a memory for their mistakes, and
+// those that adapt by themselves.
+constexpr const char* usual[] = {no_filter,  "bloom",          "bloom1",        "rsqf", "fuse-model",      "rsqf+mistakes",
+                                 "rsqf+lru", "fuse-model+lru", "acf-cuckooing", "taf",  "evergreen-fixed", "evergreen"};
 
 const registry_entry* entry_of(std::string_view name) { return must(registry::builtin().find(detail::parse_kind(name).id)); }
 
-bool is_known(std::string_view name) { return name == no_filter || registry::builtin().find(detail::parse_kind(name).id).ok(); }
+bool is_known(std::string_view name) {
+  if (name == no_filter) return true;
+  return is_rival(name) ? check_rival(name).ok() : registry::builtin().find(detail::parse_kind(name).id).ok();
+}
 
-bool takes(std::string_view name, std::string_view option) { return name != no_filter && has_option(name, option); }
+bool takes(std::string_view name, std::string_view option) {
+  return name != no_filter && !is_rival(name) && has_option(name, option);
+}
 
 class loader {
  public:
   loader(const lineup_terms& terms, std::span<const digest> members, const lineup_trial& tried)
-      : terms_(terms), members_(members), tried_(tried.members) {
+      : terms_(terms), members_(members), trial_(tried), tried_(tried.members) {
     if (!wants_trial(terms)) return;
     for (const digest d : tried.members) stored_.insert(d);
     for (const digest d : tried.queries) {
@@ -45,9 +51,9 @@ class loader {
         made.loaded.emplace_back(contestant::without_filter());
         continue;
       }
-      result<any_filter> filter = filled(name, made.bits_per_key);
+      result<contestant> filter = is_rival(name) ? rival(name, made.bits_per_key) : filled(name, made.bits_per_key);
       if (filter) {
-        made.loaded.emplace_back(std::move(*filter));
+        made.loaded.push_back(std::move(*filter));
       } else {
         made.others.push_back({name, filter.message()});
       }
@@ -74,14 +80,25 @@ class loader {
     const auto first =
         std::find_if(terms_.names.begin(), terms_.names.end(), [](const std::string& name) { return name != no_filter; });
     if (first == terms_.names.end()) return;
-    const any_filter filter = must(*first, any_filter::create(*first, params_for(*first)));
-    made.bits_per_key = static_cast<double>(filter.bits().fast) / static_cast<double>(params_for(*first).capacity);
-    made.budget_of = *first;
+    const std::string name = is_rival(*first) ? "bloom" : *first;  // a rival has no rate to be made for
+    const any_filter filter = must(name, any_filter::create(name, params_for(name)));
+    made.bits_per_key = static_cast<double>(filter.bits().fast) / static_cast<double>(params_for(name).capacity);
+    made.budget_of = name;
+  }
+
+  result<contestant> rival(const std::string& name, double bits_per_key) const {
+    if (terms_.first_keys != 0) return failure{"is for members that do not change"};
+    filter_params params = terms_.params;
+    params.options.clear();
+    TAMIS_TRY(auto made, make_rival({name, params, bits_per_key}, members_, trial_));
+    return contestant(std::move(made));
   }
 
   // With the memory, or with the rate if that is 0.
-  result<any_filter> filled(const std::string& name, double bits_per_key) const {
+  result<contestant> filled(const std::string& name, double bits_per_key) const {
     filter_params params = params_for(name);
+    const auto memory = std::make_shared<lab::counted_memory>();
+    params.memory = memory.get();
     if (bits_per_key > 0) {
       params.fpr.reset();
       params.bits_per_key = bits_per_key;
@@ -97,7 +114,7 @@ class loader {
     if (bits_per_key > 0 && taken > memory_tolerance * bits_per_key * keys + spare_bits) {
       return failure{fmt::format("takes {:.2f} bits per key", taken / keys)};
     }
-    return filter;
+    return contestant(std::move(filter), memory);
   }
 
   status share_with_list(const std::string& name, filter_params& params) const {
@@ -114,6 +131,7 @@ class loader {
 
   const lineup_terms& terms_;
   std::span<const digest> members_;
+  const lineup_trial& trial_;
   std::span<const digest> tried_;  // members, too
   memory_remote stored_;           // which holds them
   std::vector<digest> absent_;
@@ -134,7 +152,11 @@ std::vector<std::string> parse_lineup(const std::string& text) {
   }
   names = parse_names(text);
   for (const std::string& name : names) {
-    if (name != no_filter) must_be_kind(name);
+    if (is_rival(name)) {
+      must("--filter '" + name + "'", check_rival(name));
+    } else if (name != no_filter) {
+      must_be_kind(name);
+    }
   }
   return names;
 }
@@ -150,7 +172,7 @@ void refuse_unknown_options(const lineup_terms& terms) {
 
 bool wants_trial(const lineup_terms& terms) {
   return std::any_of(terms.names.begin(), terms.names.end(),
-                     [](const std::string& name) { return name != no_filter && detail::parse_kind(name).has_list; });
+                     [](const std::string& name) { return is_rival(name) || detail::parse_kind(name).has_list; });
 }
 
 lineup line_up(const lineup_terms& terms, std::span<const digest> members, const lineup_trial& tried) {

@@ -55,6 +55,7 @@ std::string sparkline(const std::array<double, timeline::parts>& rates, double t
 }
 
 std::string queries_per_second(const contestant& c, std::uint64_t queries) {
+  if (!c.is_timed()) return "-";
   return fmt::format("{:.1f}", static_cast<double>(queries) / c.seconds() / 1e6);
 }
 
@@ -92,6 +93,7 @@ void print_mistakes(const replay_result& result, unsigned columns, output& out) 
 }
 
 std::string speed_range_text(const contestant& c) {
+  if (!c.is_timed()) return "-";
   const auto [slowest, fastest] = c.speed_range();
   return fmt::format("{:.1f} to {:.1f}", slowest / 1e6, fastest / 1e6);
 }
@@ -179,9 +181,10 @@ std::string costs_text(const replay_result& result) {
 namespace {
 
 void print_luck(const replay_result& result, output& out) {
+  if (const std::string text = luck_text(result); !text.empty()) out.print("\n{}\n", wrapped(text, text_columns(), 0));
   if (result.other_seeds.empty()) return;
-  out.print("\n{}\n", wrapped(fmt::format("Luck: false positives under {} hash seeds.", result.other_seeds.size() + 1),
-                              text_columns(), 0));
+  out.print("\n{}\n",
+            wrapped(fmt::format("False positives under {} hash seeds:", result.other_seeds.size() + 1), text_columns(), 0));
   table luck;
   luck.column("filter", align::left);
   luck.column("least");
@@ -209,19 +212,23 @@ std::string short_number(double number) {
 
 void print_memory(const replay_result& result, output& out) {
   if (result.changes == nullptr) return;
-  out.print("\n{}\n",
-            wrapped("Bits per key at the end of each tenth of the log; peak: of the most memory, per key of the most keys.",
-                    text_columns(), 0));
+  out.print(
+      "\n{}\n",
+      wrapped("Bits per key at the end of each tenth of the log. Per key of the most keys: peak, the most fast memory between "
+              "two events; copy, the most that was taken at all, with slow memory and with what growing copies.",
+              text_columns(), 0));
   table memory(1);
   memory.column("filter", align::left);
-  memory.column(" peak");
+  memory.column("peak");
+  memory.column("copy");
   for (std::size_t i = 1; i <= timeline::parts; ++i) memory.column(fmt::format("{:>4}", i));
-  std::vector<std::string> keys = {"keys in the store", keys_cell(result.members)};
+  std::vector<std::string> keys = {"keys in the store", keys_cell(result.members), ""};
   for (const auto& moment : result.contestants.front().moments()) keys.push_back(keys_cell(moment.keys));
   memory.row(std::move(keys));
   for (const contestant& c : result.contestants) {
     if (!c.filters()) continue;
-    std::vector<std::string> row = {c.name(), fmt::format("{:.1f}", share(c.peak_bits(), result.members))};
+    std::vector<std::string> row = {c.name(), short_number(share(c.peak_bits(), result.members)), "-"};
+    if (const auto taken = c.most_taken_bits()) row.back() = short_number(share(*taken, result.members));
     for (const auto& moment : c.moments()) {
       row.push_back(moment.keys == 0 ? "-" : short_number(share(moment.bits, moment.keys)));
     }
@@ -239,7 +246,39 @@ json moments_json(const contestant& c, bool bits) {
   return all;
 }
 
+json timed(const contestant& c, double figure) { return c.is_timed() ? number_or_null(figure) : json(nullptr); }
+
+json taken_json(const replay_result& result, const contestant& c) {
+  const auto bits = c.most_taken_bits();
+  return bits ? number_or_null(share(*bits, result.members)) : json(nullptr);
+}
+
+double luck_of(const replay_result& result, const contestant& c) {
+  if (c.adapts() || !c.expected_rate()) return std::numeric_limits<double>::quiet_NaN();
+  return result.log.luck(*c.expected_rate());
+}
+
 }  // namespace
+
+std::string rivals_text(const replay_result& result) {
+  const auto any = [&](auto is_of) { return std::any_of(result.contestants.begin(), result.contestants.end(), is_of); };
+  std::string text;
+  if (any([](const contestant& c) { return !c.can_change(); })) {
+    text +=
+        "fuse-model is a model of a binary fuse filter, the smallest static set: 1.14 bits for each bit of fingerprint. tamis "
+        "has none; every key that comes or goes rebuilds it; it is not timed. ";
+  }
+  if (any([](const contestant& c) { return c.name().ends_with("+lru"); })) {
+    text +=
+        "+lru: an LRU cache of 64-bit tags of the mistakes, out of the same memory; tamis has none, as it may deny a key that "
+        "is there (a chance of 2^-61 for each pair of key and tag). ";
+  }
+  if (any([](const contestant& c) { return c.name().ends_with("+mistakes"); })) {
+    text += "+mistakes: tamis's exact list of known mistakes, out of the same memory. ";
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
 
 std::string refusals_text(const replay_result& result) {
   std::string full, stays;
@@ -278,8 +317,8 @@ json replay_json(const replay_result& result) {
                     {"bits_per_key", number_or_null(share(bits.fast, result.members))},
                     {"slow_bits_per_key", number_or_null(share(bits.slow, result.members))},
                     {"fpr", number_or_null(false_positive_rate(result, c))},
-                    {"seconds", c.seconds()},
-                    {"queries_per_second", number_or_null(static_cast<double>(result.log.queries()) / c.seconds())},
+                    {"seconds", timed(c, c.seconds())},
+                    {"queries_per_second", timed(c, static_cast<double>(result.log.queries()) / c.seconds())},
                     {"fpr_over_time", std::move(rates)},
                     {"adapts", c.adapts()},
                     {"range_scans", c.range_scans()},
@@ -287,15 +326,18 @@ json replay_json(const replay_result& result) {
                     {"vain_share_of_reads", vain_share(c)},
                     {"saved_seconds", number_or_null(saved_seconds(result, c))},
                     {"saved_money", result.costs.price_per_million ? json(saved_money(result, c)) : json(nullptr)},
-                    {"slowest_queries_per_second", number_or_null(c.speed_range().slowest)},
-                    {"fastest_queries_per_second", number_or_null(c.speed_range().fastest)},
+                    {"slowest_queries_per_second", timed(c, c.speed_range().slowest)},
+                    {"fastest_queries_per_second", timed(c, c.speed_range().fastest)},
                     {"inserts", result.changes == nullptr ? 0 : result.changes->inserts},
                     {"erases", result.changes == nullptr ? 0 : result.changes->erases},
                     {"refused_inserts", c.refused()},
                     {"ignored_erases", c.ignored_erases()},
                     {"peak_bits_per_key", number_or_null(share(c.peak_bits(), result.members))},
                     {"keys_over_time", moments_json(c, false)},
-                    {"bits_per_key_over_time", moments_json(c, true)}});
+                    {"bits_per_key_over_time", moments_json(c, true)},
+                    {"most_taken_bits_per_key", taken_json(result, c)},
+                    {"changeable", c.can_change()},
+                    {"luck", number_or_null(luck_of(result, c))}});
   }
   return list;
 }
@@ -323,6 +365,7 @@ void print_replay(const replay_result& result, output& out) {
   print_costs(result, out);
   if_any(costs_text(result));
   if_any(needs_of_adapting(result));
+  if_any(rivals_text(result));
   if_any(refusals_text(result));
   if_any(left_out_text(result));
 }

@@ -37,6 +37,8 @@ double false_positive_rate(const replay_result& result, const contestant& c);
 std::string left_out_text(const replay_result& result);
 // Of a log in which keys come and go: which filters refused keys or could not delete them; empty if none.
 std::string refusals_text(const replay_result& result);
+// Which rows are rivals that tamis does not have; empty if none is.
+std::string rivals_text(const replay_result& result);
 // What the saved time and money assume.
 std::string costs_text(const replay_result& result);
 

@@ -1,6 +1,7 @@
 #include "replay_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tamis/registry.hpp"
 
@@ -10,7 +11,6 @@ namespace {
 constexpr std::size_t step = 4096;
 // An adaptation makes the answers after it in the same step stale, and they are asked again: short steps keep that cheap.
 constexpr std::size_t adaptive_step = 64;
-constexpr std::size_t timed_turn = std::size_t{1} << 14;  // a shorter turn tells more about the clock than about a filter
 
 constexpr std::uint64_t digest_bits = 128;
 constexpr std::uint64_t changes_per_look = 1024;  // at the memory of a filter that grows
@@ -90,7 +90,15 @@ std::uint64_t query_log::judge_one(digest d, bool is_member) {
   if (is_member) return member;
   ++negatives_;
   over_time_.add(events_);
-  return keys_.number(d);
+  const std::uint64_t number = keys_.number(d);
+  if (number == asked_.size()) asked_.push_back(0);
+  if (asked_[number] != ~std::uint32_t{0}) squares_ += 2.0 * asked_[number]++ + 1;
+  return number;
+}
+
+double query_log::luck(double rate) const {
+  if (negatives_ == 0 || !(rate > 0)) return 0;
+  return std::sqrt((1 - rate) / rate * squares_) / static_cast<double>(negatives_);
 }
 
 void query_log::judge(std::span<const digest> queries, const slow_side& store, std::vector<std::uint64_t>& numbers) {
@@ -110,9 +118,15 @@ std::vector<std::uint64_t> query_log::judge(const change_log& log, const store_h
   return numbers;
 }
 
-contestant::contestant(any_filter filter) : filter_(std::move(filter)) {
+contestant::contestant(any_filter filter, std::shared_ptr<const lab::counted_memory> memory)
+    : memory_(std::move(memory)), filter_(std::move(filter)) {
   const auto alone = registry::builtin().find(filter_->info().id);
   keeps_deleted_ = !filter_->can().erase && alone.ok() && (*alone)->can.adapt;
+}
+
+std::optional<std::uint64_t> contestant::most_taken_bits() const {
+  if (!memory_) return std::nullopt;
+  return 8 * most_bytes_ + digest_bits * refused_.size();
 }
 
 memory_bits contestant::bits() const {
@@ -139,7 +153,7 @@ void contestant::play(const log_turn& turn) {
     count(numbers.subspan(i, end - i));
     i = end;
   }
-  note_speed(last - first, std::chrono::steady_clock::now() - start);
+  end_turn(last - first, std::chrono::steady_clock::now() - start);
 }
 
 void contestant::change(digest key, log_op op, const store_history& history, std::uint64_t time) {
@@ -178,11 +192,11 @@ void contestant::ask(std::span<const digest> queries, std::span<const std::uint6
   make_room(queries.size());
   const auto start = std::chrono::steady_clock::now();
   if (own_) {
-    look_up_in_own(queries);
+    look_up_in_own(queries, store);
   } else {
     look_up(queries, store, store);
   }
-  note_speed(queries.size(), std::chrono::steady_clock::now() - start);
+  end_turn(queries.size(), std::chrono::steady_clock::now() - start);
   count(numbers);
 }
 
@@ -193,7 +207,8 @@ void contestant::make_room(std::size_t queries) {
   answers_size_ = queries;
 }
 
-void contestant::note_speed(std::size_t queries, std::chrono::steady_clock::duration taken) {
+void contestant::end_turn(std::size_t queries, std::chrono::steady_clock::duration taken) {
+  if (memory_) most_bytes_ = memory_->most_bytes();
   busy_ += taken;
   if (queries < timed_turn) return;
   const double speed = static_cast<double>(queries) / std::chrono::duration<double>(taken).count();
@@ -206,12 +221,16 @@ contestant::speeds contestant::speed_range() const {
   return speeds_.value_or(speeds{mean, mean});
 }
 
-void contestant::look_up_in_own(std::span<const digest> queries) {
+void contestant::look_up_in_own(std::span<const digest> queries, const slow_side& store) {
+  using outcome = filtering_side::outcome;
+  outcomes_.resize(std::max(outcomes_.size(), queries.size()));
+  own_->look_up(queries, store, std::span(outcomes_).first(queries.size()));
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    const auto [passed, found] = own_->look_up(queries[i]);
-    answers_[i] = passed;
-    store_reads_ += passed;
-    if (passed && !found) wrong_.push_back(i);
+    answers_[i] = outcomes_[i] != outcome::stopped;
+    store_reads_ += answers_[i];
+    if (outcomes_[i] != outcome::in_vain) continue;
+    wrong_.push_back(i);
+    adaptations_ += own_->learns();
   }
 }
 

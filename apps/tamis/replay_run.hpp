@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "digest_store.hpp"
+#include "lab/counted_memory.hpp"
 #include "store_history.hpp"
 #include "tamis/any_filter.hpp"
 
@@ -58,6 +59,7 @@ class key_numbers {
 };
 
 inline constexpr std::uint64_t member = ~std::uint64_t{0};
+inline constexpr std::size_t timed_turn = std::size_t{1} << 14;  // a shorter one tells more about the clock than about a filter
 
 class query_log {
  public:
@@ -69,6 +71,9 @@ class query_log {
   std::uint64_t queries() const { return queries_; }
   std::uint64_t negatives() const { return negatives_; }
   std::uint64_t distinct_negatives() const { return keys_.size(); }
+  // What a filter of this rate that does not adapt strays from its mean number of mistakes by luck alone, as a share of it: one
+  // standard deviation, over hash seeds. Each key is a mistake or not, all its queries at once.
+  double luck(double rate) const;
   std::array<std::uint64_t, timeline::parts> negatives_over_time() const { return over_time_.tenths(events_); }
 
  private:
@@ -78,6 +83,8 @@ class query_log {
   std::uint64_t queries_ = 0;
   std::uint64_t negatives_ = 0;
   key_numbers keys_;
+  std::vector<std::uint32_t> asked_;  // how often, by number of the key
+  double squares_ = 0;                // sum of asked_^2
   timeline over_time_;
 };
 
@@ -91,9 +98,12 @@ struct log_turn {
 
 class contestant {
  public:
-  explicit contestant(any_filter filter);
-  // A store that filters by itself.
-  explicit contestant(std::shared_ptr<const filtering_side> own) : own_(std::move(own)) {}
+  // `memory`: what it takes its tables from, if that is counted.
+  explicit contestant(any_filter filter, std::shared_ptr<const lab::counted_memory> memory = nullptr);
+  // A store that filters by itself, or a rival.
+  explicit contestant(std::shared_ptr<filtering_side> own) : own_(std::move(own)) {}
+  contestant(contestant&&) = default;
+  contestant& operator=(contestant&&) = delete;  // memory would go before the filter that takes from it
   // The store alone: every query reads it.
   static contestant without_filter() { return contestant(); }
 
@@ -109,7 +119,12 @@ class contestant {
   std::string name() const { return own_ ? own_->name() : filter_ ? filter_->kind() : "none"; }
   memory_bits bits() const;  // what is kept beside it included
   bool filters() const { return own_ || filter_; }
-  bool adapts() const { return filter_ && filter_->can().adapt; }
+  bool adapts() const { return own_ ? own_->learns() : filter_ && filter_->can().adapt; }
+  // By remembering mistakes beside a filter that does not adapt by itself.
+  bool remembers() const { return adapts() && (own_ || !filter_->model().plain().can().adapt); }
+  bool can_change() const { return !own_ || own_->can_change(); }
+  // The rate that the filter itself expects; nothing if it does not say.
+  std::optional<double> expected_rate() const { return filter_ ? std::optional(filter_->expected_fpr()) : std::nullopt; }
   std::uint64_t false_positives() const { return first_time_ + repeated_; }
   std::uint64_t first_time() const { return first_time_; }
   std::uint64_t repeated() const { return repeated_; }
@@ -122,6 +137,8 @@ class contestant {
   std::uint64_t refused() const { return refused_count_; }          // inserts into a full filter
   std::uint64_t ignored_erases() const { return ignored_erases_; }  // it cannot: the keys stay in
   std::uint64_t peak_bits() const { return std::max(peak_bits_, bits().fast); }
+  // The most memory that it ever took, fast and slow, with what growing copies; nothing if that was not counted.
+  std::optional<std::uint64_t> most_taken_bits() const;
   struct moment {
     std::uint64_t keys;  // in the store
     std::uint64_t bits;
@@ -131,6 +148,7 @@ class contestant {
   struct speeds {
     double slowest, fastest;  // queries per second
   };
+  bool is_timed() const { return !own_ || own_->is_timed(); }
   // Among the turns that were long enough to tell; all the same if there was but one.
   speeds speed_range() const;
   std::array<std::uint64_t, timeline::parts> false_positives_over_time() const { return over_time_.tenths(events_); }
@@ -138,7 +156,7 @@ class contestant {
 
  private:
   contestant() = default;
-  void note_speed(std::size_t queries, std::chrono::steady_clock::duration taken);
+  void end_turn(std::size_t queries, std::chrono::steady_clock::duration taken);
   void make_room(std::size_t queries);
   void change(digest key, log_op op, const store_history& history, std::uint64_t time);
   void insert(digest key, const slow_side& store);
@@ -146,13 +164,15 @@ class contestant {
   void keep_refused(std::span<const digest> queries, std::span<bool> answers) const;
   // `store` says what is there, `remote` what adapting reads: not the same for a filter that holds deleted keys.
   void look_up(std::span<const digest> queries, const slow_side& store, const slow_side& remote);
-  void look_up_in_own(std::span<const digest> queries);
+  void look_up_in_own(std::span<const digest> queries, const slow_side& store);
   std::size_t consult_store(std::span<const digest> queries, std::size_t first, std::size_t last, const slow_side& store,
                             const slow_side& remote);
   void count(std::span<const std::uint64_t> numbers);
 
-  std::optional<any_filter> filter_;  // this one, or the next, or neither
-  std::shared_ptr<const filtering_side> own_;
+  std::shared_ptr<const lab::counted_memory> memory_;  // before the filter that takes from it, which has to go first
+  std::optional<any_filter> filter_;                   // this one, or the next, or neither
+  std::shared_ptr<filtering_side> own_;
+  std::vector<filtering_side::outcome> outcomes_;
   std::vector<std::uint8_t> was_wrong_;  // by number of the negative key
   std::unique_ptr<bool[]> answers_;      // of the present call, as are the wrong ones
   std::size_t answers_size_ = 0;
@@ -163,6 +183,7 @@ class contestant {
   std::uint64_t ignored_erases_ = 0;
   std::uint64_t changes_ = 0;
   std::uint64_t peak_bits_ = 0;
+  std::uint64_t most_bytes_ = 0;  // of memory_, while the log was played: also asking for the expected rate may copy a table
   std::vector<moment> moments_;
   std::uint64_t events_ = 0;  // queries and changes
   std::uint64_t asked_ = 0;

@@ -89,11 +89,16 @@ class bloom_side final : public filtering_side {
  public:
   explicit bloom_side(std::unique_ptr<rocksdb_store> store) : store_(std::move(store)) {}
   std::string name() const override { return "rocksdb-bloom"; }
-  answer look_up(digest d) const override {
-    const auto seen = must(store_->look_up_filtered({d, ""}));
-    return {seen.passed, seen.found};
+  void look_up(std::span<const digest> queries, const slow_side& /*store*/, std::span<outcome> out) override {
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const auto seen = must(store_->look_up_filtered({queries[i], ""}));
+      out[i] = !seen.passed ? outcome::stopped : seen.found ? outcome::found : outcome::in_vain;
+    }
   }
   memory_bits bits() const override { return {8 * must(store_->bloom_bytes())}; }
+  bool learns() const override { return false; }
+  bool can_change() const override { return true; }
+  bool is_timed() const override { return true; }
 
  private:
   std::unique_ptr<rocksdb_store> store_;

@@ -13,6 +13,7 @@ FIELDS = [
     "slow_bits_per_key", "fpr", "seconds", "queries_per_second", "fpr_over_time",
     "adapts", "range_scans", "false_positives_by_seed", "vain_share_of_reads", "saved_seconds", "saved_money", "slowest_queries_per_second", "fastest_queries_per_second",
     "inserts", "erases", "refused_inserts", "ignored_erases", "peak_bits_per_key", "keys_over_time", "bits_per_key_over_time",
+    "most_taken_bits_per_key", "changeable", "luck",
 ]  # fmt: skip
 
 
@@ -90,6 +91,36 @@ class Replay(ToolTest):
         self.assertLessEqual(listed["bits_per_key"], 9 * 1.02 + 1024 / 5000)
         self.assertLess(listed["repeated_false_positives"], 0.2 * plain["repeated_false_positives"])
 
+    def test_rivals_that_tamis_does_not_have(self):
+        """A static set of 2^-w, and a cache of mistakes: paid from the same memory, and named as what they are."""
+        chance = random.Random(21)
+        self.write("m", lines(1, 20000))
+        self.write("q", "".join(f"x{int(40000 * chance.random() ** 4)}\n" for _ in range(100000)))
+        args = ("replay", "--members", "m", "--queries", "q", "--bits-per-key", "10", "--filter")
+        fuse, cached, rsqf, lru = self.json(*args, "fuse-model,fuse-model+lru,rsqf,rsqf+lru")
+        self.assertEqual([row["changeable"] for row in (fuse, cached, rsqf, lru)], [False, False, True, True])
+        self.assertEqual([row["adapts"] for row in (fuse, cached, rsqf, lru)], [False, True, False, True])
+        self.assertIsNone(fuse["queries_per_second"])
+        self.assertIsNotNone(lru["queries_per_second"])
+        for row in (fuse, cached, rsqf, lru):
+            self.assertLessEqual(row["bits_per_key"], 10 * 1.02 + 1024 / 20000, row["filter"])
+            self.assertEqual((row["false_negatives"], row["store_reads"]), (0, row["false_positives"]))
+        self.assertAlmostEqual(fuse["bits_per_key"], 8 * 1.14, places=3)
+        # 8 bits of fingerprint: each different key is wrong with a chance of 1/256.
+        expected = fuse["distinct_negatives"] / 256
+        self.assertAlmostEqual(fuse["first_time_false_positives"], expected, delta=6 * expected**0.5)
+        self.assertLess(lru["repeated_false_positives"], 0.7 * rsqf["repeated_false_positives"])
+        self.assertLess(cached["false_positives"], fuse["false_positives"])
+        text = " ".join(self.ok(*args, "bloom,rsqf,fuse-model").split())
+        self.assertIn("Where keys never come or go, a static set does better still: fuse-model (a model, not in tamis) spares", text)
+        self.assertIn("fuse-model is a model of a binary fuse filter", text)
+        (only,) = self.json("replay", "--members", "m", "--queries", "q", "--compare", "rate", "--fpr", "0.01", "--filter", "fuse-model")
+        self.assertAlmostEqual(only["bits_per_key"], 7 * 1.14, places=3)
+        self.write("log", "+a\n?b\n")
+        self.assertIn("fuse-model: is for members that do not change", " ".join(self.ok("replay", "--log", "log", "--filter", "bloom,fuse-model,rsqf+lru").split()))
+        self.refused(*args, "taf+lru", says="--filter 'taf+lru': taf adapts")
+        self.refused(*args, "blum+lru", says="--filter 'blum+lru': ")
+
     def test_costs_are_in_the_users_terms(self):
         self.write("m", lines(1, 1000))
         self.write("q", lines(500, 20000))
@@ -115,7 +146,8 @@ class Replay(ToolTest):
         self.write("m", lines(1, 3000))
         self.write("q", "".join(f"x{chance.randrange(20) if chance.random() < 0.5 else chance.randrange(2000)}\n" for _ in range(40000)))
         args = ("replay", "--members", "m", "--queries", "q", "--filter", "bloom,taf", "--fpr", "0.05")
-        alone = self.json(*args)
+        alone = self.json(*args, "--seeds", "1")
+        self.assertEqual([len(row["false_positives_by_seed"]) for row in self.json(*args)], [3, 3])
         bloom, taf = self.json(*args, "--seeds", "8")
         for one, row in zip(alone, (bloom, taf)):
             self.assertEqual(one["false_positives_by_seed"], [one["false_positives"]])
@@ -124,6 +156,12 @@ class Replay(ToolTest):
             self.assertEqual(row["false_positives_by_seed"][0], row["false_positives"])
         spread = lambda row: max(row["false_positives_by_seed"]) - min(row["false_positives_by_seed"])
         self.assertGreater(spread(bloom), 4 * spread(taf))
+        # Every key is a mistake or not, with all its queries: what that makes of the count, in its mean.
+        counts = collections.Counter(self.read("q").split()).values()
+        rate = 0.05
+        self.assertAlmostEqual(bloom["luck"], (sum(n * n for n in counts) * (1 - rate) / rate) ** 0.5 / 40000, delta=0.1 * bloom["luck"])
+        self.assertIsNone(taf["luck"])
+        self.assertIn("; only one was tried: see --seeds", " ".join(self.ok(*args, "--seeds", "1").split()))
         text = " ".join(self.ok(*args, "--seeds", "8").split())
         ordered = sorted(bloom["false_positives_by_seed"])
         self.assertIn(f"bloom {ordered[0]:,} {ordered[4]:,} {ordered[-1]:,}", text)
@@ -138,7 +176,7 @@ class Replay(ToolTest):
         members = lines(1, 20000) * 5
         rows = ("--filter", "bloom,rsqf,rsqf+mistakes,taf", "--bits-per-key", "8")
         for queries, says in (
-            (hot, "Adapting is worth it here: "),
+            (hot, "Adapting is worth it here: taf spares the store "),
             (new, "A plain filter will do: "),
             (members + new[:600], "No filter matters here: only "),
             (members, "No filter matters here: every query asked for a member"),
@@ -146,6 +184,16 @@ class Replay(ToolTest):
         ):
             self.write("q", queries)
             self.assertTrue(self.ok("replay", "--members", "m", "--queries", "q", *rows).startswith(says), says)
+        self.write("q", hot)
+        text = self.ok("replay", "--members", "m", "--queries", "q", "--filter", "bloom,rsqf,rsqf+mistakes", "--bits-per-key", "8")
+        self.assertTrue(text.startswith("A memory of mistakes is worth it here: rsqf+mistakes spares the store "), text)
+        # What is said of the work is what was counted, over all seeds.
+        by = {row["filter"]: row["false_positives_by_seed"] for row in
+              self.json("replay", "--members", "m", "--queries", "q", "--filter", "bloom,rsqf,rsqf+mistakes", "--bits-per-key", "8")}
+        mean = {name: round(sum(counts) / len(counts)) for name, counts in by.items()}
+        best = min(("bloom", "rsqf"), key=lambda name: sum(by[name]))
+        self.assertIn(f"{best} read the store in vain {mean[best]:,} times, rsqf+mistakes {mean['rsqf+mistakes']:,} times, on average over 3 hash seeds.",
+                      " ".join(text.split()))
 
     def test_the_page_says_what_was_measured(self):
         """Captions are computed; every figure of the screen is on it; on a narrow screen each cell has its title."""
