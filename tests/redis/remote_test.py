@@ -212,6 +212,10 @@ class Remote(unittest.TestCase):
         self.assertIn("power of two", on.tool("create", "x", "--filter", "bloom", "--capacity", 10, "--fpr", 0.1, "--shards", 3, code=1))
         self.assertIn("unknown", on.tool("create", "x", "--filter", "what", "--capacity", 10, "--fpr", 0.1, code=1))
         self.assertIn("must be set or multi", on.tool("create", "x", "--filter", "bloom", "--capacity", 10, "--fpr", 0.1, "--mode", "x", code=1))
+        for given in (["--cluster", ""], ["--cluster="], ["--patience", "", "--cluster", "a:1"], ["", "--cluster", "a:1"]):
+            done = subprocess.run([cluster.TOOL, "remote", "add", *(["x"] if given[0] else []), *given], input=b"", capture_output=True)
+            self.assertEqual(done.returncode, 1, given)
+            self.assertRegex(done.stderr.decode(), r"^tamis: \S+ '': must not be empty\n$", given)
         self.create("few")
         self.assertIn("has not 2 replicas in sync", on.tool("add", "few", "--replicas", 2, "--patience", 2, stdin=b"a\n", code=1))
 
