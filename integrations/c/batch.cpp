@@ -29,6 +29,17 @@ void copy_out(const answers& from, const key_chunk& chunk, std::uint8_t* out) {
   for (std::size_t i = 0; i < chunk.digests.size(); ++i) out[chunk.place(i)] = from[i] ? 1 : 0;
 }
 
+// In parts, because `out` is no row of bool.
+void find_words(const any_filter& filter, std::span<const std::uint64_t> words, std::uint8_t* out) {
+  constexpr std::size_t part = 4096;
+  std::array<bool, part> found;
+  for (std::size_t first = 0; first < words.size(); first += part) {
+    const auto some = words.subspan(first, std::min(part, words.size() - first));
+    filter.may_contain_many(some, std::span(found).first(some.size()));
+    std::copy_n(found.begin(), some.size(), out + first);
+  }
+}
+
 // Calls change(digests, out) for each chunk, which says how many it changed, and notes which, also if it throws half way.
 template <class Change>
 std::int64_t change_many(const tamis_filter& filter, const nullable_keys& batch, std::uint8_t* out, Change change) {
@@ -70,6 +81,10 @@ int tamis_may_contain(const tamis_filter* filter, const tamis_keys* keys, uint8_
   return guarded(error, [&]() -> result<int> {
     TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     TAMIS_CHECK(ready(filter, batch, out));
+    if (const auto words = batch.words()) {
+      find_words(filter->filter, *words, out);
+      return TAMIS_OK;
+    }
     if (batch.has_nulls()) fill_out<std::uint8_t>(out, batch.size(), 0);
     batch.for_each_chunk(filter->filter.hash(), [&](const key_chunk& chunk) {
       answers found;

@@ -202,4 +202,12 @@ std::size_t nullable_keys::hash_present(const hasher& hash, std::uint64_t first,
   return kept;
 }
 
+std::optional<std::span<const std::uint64_t>> nullable_keys::words() const {
+  const bool are_words = (keys_.form == TAMIS_U64 || keys_.form == TAMIS_I64) && !has_nulls() &&
+                         keys_.stride == static_cast<std::int64_t>(sizeof(std::uint64_t)) &&
+                         reinterpret_cast<std::uintptr_t>(keys_.data) % alignof(std::uint64_t) == 0;
+  if (!are_words) return std::nullopt;
+  return std::span(static_cast<const std::uint64_t*>(keys_.data), static_cast<std::size_t>(keys_.count));
+}
+
 }  // namespace tamis::c

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "tamis/digest.hpp"
@@ -41,6 +42,9 @@ class nullable_keys {
   // The bytes of a key that is not null.  Requires: the form has bytes (has_bytes).
   std::span<const std::byte> bytes(std::uint64_t i) const;
   bool has_bytes() const { return keys_.form >= TAMIS_FIXED_WIDTH && keys_.form <= TAMIS_SLICES; }
+
+  // The keys as 64-bit integers in a row, if that is what they are and none is null: a filter hashes them on the way.
+  std::optional<std::span<const std::uint64_t>> words() const;
 
   // Calls use(key_chunk) for all keys that are not null, in order.
   template <class Use>
