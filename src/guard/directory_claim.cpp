@@ -14,9 +14,10 @@ namespace {
 
 std::mutex claims_lock;
 
-// With the process that holds it: what a child inherits through fork() is its parent's, and the lock on a file tells them apart.
+// With the process that holds each: what a child inherits through fork() is its parent's, and the lock on a file tells them
+// apart. Never destroyed: a store may be a global object, and end after it.
 std::map<std::pair<dev_t, ino_t>, pid_t>& claims() {
-  static std::map<std::pair<dev_t, ino_t>, pid_t> all;
+  static auto& all = *new std::map<std::pair<dev_t, ino_t>, pid_t>;
   return all;
 }
 
@@ -29,11 +30,12 @@ result<directory_claim> directory_claim::take(const std::string& directory) {
   if (failed) return failure{directory + ": cannot be found: " + failed.message(), error_code::io};
   if (::stat(path.c_str(), &found) != 0)
     return failure{directory + ": cannot be found: " + std::strerror(errno), error_code::io};
+  claimed held{path.string(), found.st_dev, found.st_ino};
   const std::lock_guard lock(claims_lock);
-  pid_t& holder = claims()[{found.st_dev, found.st_ino}];
+  pid_t& holder = claims()[{held.device, held.number}];
   if (holder == ::getpid()) return failure{directory + ": in use, by this very process", error_code::in_use};
   holder = ::getpid();
-  return directory_claim({path.string(), found.st_dev, found.st_ino});
+  return directory_claim(std::move(held));
 }
 
 directory_claim::~directory_claim() {

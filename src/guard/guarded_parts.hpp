@@ -100,10 +100,10 @@ class guarded_store::parts {
   status write_to_store(const write_set& set);
   // Changes the store. After a failure, and if the store throws, nobody knows what it has done: no number of a record may be
   // given again, so nothing more is changed until the store is opened anew.
-  template <class Change>
-  status change_store(Change change) {
+  template <class Work>
+  status change_store(Work work) {
     try {
-      status changed = change();
+      status changed = work();
       if (!changed) broken_ = true;
       return changed;
     } catch (...) {

@@ -93,9 +93,9 @@ status store_config::validate() const {
                    error_code::newer_version};
   }
   if (stripes == 0 || stripes > most_stripes || (stripes & (stripes - 1)) != 0)
-    return failure{"the number of stripes is " + std::to_string(stripes) + ", not a power of two up to " +
-                       std::to_string(most_stripes),
-                   error_code::damaged};
+    return failure{
+        "the number of stripes is " + std::to_string(stripes) + ", not a power of two up to " + std::to_string(most_stripes),
+        error_code::damaged};
   return {};
 }
 
