@@ -96,7 +96,8 @@ void run_bench(bench_flags& given) {
 void add_bench(CLI::App& tool) {
   auto given = std::make_shared<bench_flags>();
   CLI::App* command = tool.add_subcommand("bench", "speed, size and rate of filters, measured in one run");
-  command->add_option("--filter", given->filters, "filters to measure: ID, ID+mistakes (default: every ID)")->type_name("ID[,ID...]");
+  command->add_option("--filter", given->filters, "filters to measure: ID, ID+mistakes (default: every ID)")
+      ->type_name("ID[,ID...]");
   command->add_option("--keys", given->keys, "keys that each filter holds (default: 1M)")->type_name("N");
   given->size.add_to(*command);
   command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
