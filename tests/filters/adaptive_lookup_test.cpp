@@ -78,7 +78,7 @@ class random_slots : public coded_slots<Scheme> {
     for (int n = 0; n < queries; ++n) {
       const digest d{random_(), random_()};
       const hash_suffix bits(d, table_.quotients());
-      const slot_range run = table_.find(bits.place());
+      const slot_range run = table_.find(bits.quotient());
       if (!run.empty() && random_.chance(0.5)) {
         const std::uint64_t slot = run.first + random_.below(run.size());
         symbol l = this->symbols_of(run)[slot - run.first];
@@ -88,7 +88,7 @@ class random_slots : public coded_slots<Scheme> {
       const bool expected = plain_contains(bits);
       yes += expected;
       ASSERT_EQ(base::may_contain(bits.source()), expected)
-          << "quotient " << bits.place() << ", run " << run.first << " to " << run.last;
+          << "quotient " << bits.quotient() << ", run " << run.first << " to " << run.last;
       ASSERT_EQ(this->may_contain_far(bits), expected);
     }
     asked_ += static_cast<std::uint64_t>(queries);
@@ -99,7 +99,7 @@ class random_slots : public coded_slots<Scheme> {
 
  private:
   bool plain_contains(const hash_suffix& bits) const {
-    const slot_range run = table_.find(bits.place());
+    const slot_range run = table_.find(bits.quotient());
     const auto symbols = this->symbols_of(run);
     for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
       if (Scheme::accepts(table_.value(slot), symbols[slot - run.first], bits, table_.width())) return true;

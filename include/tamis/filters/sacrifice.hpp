@@ -1,14 +1,14 @@
 #pragma once
 
 // Fingerprint sacrifice (Bender et al., PVLDB 2012; InfiniFilter paper, section 3): a quotient filter that doubles when it is
-// full. Its keys are not at hand, so that the bit which their new place needs is taken from the fingerprint:
+// full. Its keys are not at hand, so that the bit which their new quotient needs is taken from the fingerprint:
 //
-//   n slots    | place: q bits     | remainder: r bits     |
-//   2n slots   | place: q + 1 bits   | remainder: r - 1    |
+//   n slots    | quotient: q bits     | remainder: r bits     |
+//   2n slots   | quotient: q + 1 bits   | remainder: r - 1    |
 //
-// All fingerprints get shorter with every doubling and the rate doubles. After F doublings no bit is left: the places alone say
-// yes to more than half of all queries. The filter does not double any more then; it takes keys until no slot is left, refuses,
-// and expected_fpr() says what it is worth.
+// All fingerprints get shorter with every doubling and the rate doubles. After F doublings no bit is left: the quotients alone
+// say yes to more than half of all queries. The filter does not double any more then; it takes keys until no slot is left,
+// refuses, and expected_fpr() says what it is worth.
 
 #include <algorithm>
 #include <cstdint>

@@ -24,12 +24,12 @@ TEST(hash_suffix, reads_bit_by_bit_what_it_reads_at_once) {
 
 // No bit is the same for all digests, wherever it lies: multiplication by a power of two leaves zeros that must not be used.
 TEST(hash_suffix, every_bit_is_random) {
-  for (const std::uint64_t places : {1ull, 2ull, 3ull, 1000ull, 1ull << 20, 1ull << 48}) {
-    random_source random(places);
+  for (const std::uint64_t quotients : {1ull, 2ull, 3ull, 1000ull, 1ull << 20, 1ull << 48}) {
+    random_source random(quotients);
     constexpr int rounds = 400;
     int ones[300] = {};
     for (int round = 0; round < rounds; ++round) {
-      const hash_suffix bits({random(), random()}, places);
+      const hash_suffix bits({random(), random()}, quotients);
       for (unsigned i = 0; i < 300; ++i) ones[i] += static_cast<int>(bits.bits(i, 1));
     }
     for (const int count : ones) {
@@ -40,14 +40,14 @@ TEST(hash_suffix, every_bit_is_random) {
 }
 
 // A table that doubles takes the first following bit into the place.
-TEST(hash_suffix, doubling_the_places_moves_one_bit) {
+TEST(hash_suffix, doubling_the_quotients_moves_one_bit) {
   random_source random(3);
   for (int round = 0; round < 2000; ++round) {
     const digest d{random(), random()};
-    const std::uint64_t places = 1 + random.below(1 << 30);
-    const hash_suffix before(d, places);
-    const hash_suffix after(d, 2 * places);
-    ASSERT_EQ(after.place(), 2 * before.place() + before.bits(0, 1));
+    const std::uint64_t quotients = 1 + random.below(1 << 30);
+    const hash_suffix before(d, quotients);
+    const hash_suffix after(d, 2 * quotients);
+    ASSERT_EQ(after.quotient(), 2 * before.quotient() + before.bits(0, 1));
     ASSERT_EQ(after.bits(0, 40), before.bits(1, 40));
   }
 }

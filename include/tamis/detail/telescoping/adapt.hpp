@@ -41,7 +41,7 @@ class adapting_slots : protected recoding_slots<Scheme> {
 
   adapt_result adapt_with(digest d, const remote_ref& stored, adapt_work& work) {
     const hash_suffix y(d, table_.quotients());
-    const slot_range run = table_.find(y.place());
+    const slot_range run = table_.find(y.quotient());
     if (run.size() > adapt_work::most_slots) return answer_for(d, stored);
     const std::vector<symbol> symbols = symbols_of(run);
     std::vector<std::uint64_t> wrong;
@@ -50,7 +50,7 @@ class adapting_slots : protected recoding_slots<Scheme> {
     }
     if (wrong.empty()) return adapt_result::not_positive;
     // Digests that are more than the slots cannot be paired with them.
-    const auto digests = digests_of(y.place(), table_.quotients(), stored, run.size(), work);
+    const auto digests = digests_of(y.quotient(), table_.quotients(), stored, run.size(), work);
     if (!digests) return answer_for(d, stored);
     if (std::find(digests->begin(), digests->end(), d) != digests->end()) return adapt_result::is_member;
     auto behind = pair(run, *digests, work);

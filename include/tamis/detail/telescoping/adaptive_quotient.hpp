@@ -143,7 +143,7 @@ class adaptive_quotient : merging_slots<Scheme> {
     const adaptive_quotient& f;
 
     TAMIS_INLINE hash_suffix locate(digest d) const { return {d, f.table_.quotients()}; }
-    TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.table_.prefetch(bits.place()); }
+    TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.table_.prefetch(bits.quotient()); }
     TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.base::may_contain_labelled(bits); }
   };
   template <class Use>
@@ -189,9 +189,9 @@ class adaptive_quotient : merging_slots<Scheme> {
 
   insert_result insert_with(digest d, const remote_ref* stored) {
     const hash_suffix bits(d, table_.quotients());
-    table_.prefetch_update(bits.place());  // header and slots: wait for both at once
+    table_.prefetch_update(bits.quotient());  // header and slots: wait for both at once
     if (insert_in_block(bits)) return insert_result::inserted;
-    const auto gap = table_.find_gap(bits.place());
+    const auto gap = table_.find_gap(bits.quotient());
     if (!gap) return insert_with_room(d, stored);
     change c;
     if constexpr (coded) {
@@ -204,7 +204,7 @@ class adaptive_quotient : merging_slots<Scheme> {
       }
     }
     apply_values(c);
-    table_.open(bits.place(), *gap);
+    table_.open(bits.quotient(), *gap);
     apply_codes(c);
     table_.set_value(gap->at, bits.head(table_.width()));
     if constexpr (!coded) table_.set_label(gap->at, 0);
@@ -230,27 +230,27 @@ class adaptive_quotient : merging_slots<Scheme> {
   // The common case: no symbols that would have to be coded anew.
   bool insert_in_block(const hash_suffix& bits) {
     if constexpr (coded) {
-      if (table_.code(bits.place() / base::table::block_slots) != 0) return false;
+      if (table_.code(bits.quotient() / base::table::block_slots) != 0) return false;
     }
     const std::uint64_t value = bits.head(table_.width());
-    if (table_.open_own(bits.place())) {
-      table_.set_value(bits.place(), value);
-      if constexpr (!coded) table_.set_label(bits.place(), 0);
+    if (table_.open_own(bits.quotient())) {
+      table_.set_value(bits.quotient(), value);
+      if constexpr (!coded) table_.set_label(bits.quotient(), 0);
     } else if constexpr (coded) {
-      if (!table_.open_near(bits.place(), value)) return false;
+      if (!table_.open_near(bits.quotient(), value)) return false;
     } else {
-      if (!table_.open_in_block(bits.place(), value)) return false;
+      if (!table_.open_in_block(bits.quotient(), value)) return false;
     }
     ++keys_;
     return true;
   }
   erase_result erase_with(digest d, const remote_ref* stored) {
     const hash_suffix bits(d, table_.quotients());
-    table_.prefetch_update(bits.place());
+    table_.prefetch_update(bits.quotient());
     if constexpr (coded) {
       if (const auto gone = erase_in_block(bits)) return *gone ? erase_result::erased : erase_result::absent;
     }
-    const slot_range run = table_.find(bits.place());
+    const slot_range run = table_.find(bits.quotient());
     if (run.empty()) return erase_result::absent;
     if (erase_uncoded(bits, run)) return erase_result::erased;
     const std::vector<symbol> symbols = symbols_of(run);
@@ -263,7 +263,7 @@ class adaptive_quotient : merging_slots<Scheme> {
       keys_ -= keys_ != 0;
       return erase_result::erased;
     };
-    const auto slot = slot_to_erase(d, bits.place(), run, symbols, accepting, stored);
+    const auto slot = slot_to_erase(d, bits.quotient(), run, symbols, accepting, stored);
     if (!slot) return erased();  // the slot stays, with nobody behind it
     const std::uint64_t end = table_.end_of_close(*slot);
     change c;
@@ -277,14 +277,14 @@ class adaptive_quotient : merging_slots<Scheme> {
       }
     }
     apply_values(c);
-    table_.close(bits.place(), run, *slot, end);
+    table_.close(bits.quotient(), run, *slot, end);
     apply_codes(c);
     return erased();
   }
   // The common case: all in blocks without symbols. Equal values are then equal slots.
   std::optional<bool> erase_in_block(const hash_suffix& bits) requires coded {
-    if (table_.code(bits.place() / base::table::block_slots) != 0) return std::nullopt;
-    const auto gone = table_.erase_near(bits.place(), bits.head(table_.width()));
+    if (table_.code(bits.quotient() / base::table::block_slots) != 0) return std::nullopt;
+    const auto gone = table_.erase_near(bits.quotient(), bits.head(table_.width()));
     keys_ -= gone.value_or(false) && keys_ != 0;
     return gone;
   }
@@ -300,7 +300,7 @@ class adaptive_quotient : merging_slots<Scheme> {
         if (table_.label(s) != 0) return false;
       }
     }
-    table_.close(bits.place(), run, slot, end);
+    table_.close(bits.quotient(), run, slot, end);
     keys_ -= keys_ != 0;
     return true;
   }

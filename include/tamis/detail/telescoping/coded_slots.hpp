@@ -134,16 +134,16 @@ class coded_slots {
     return may_contain_slowly(run.slots, run.leaves(), whole());
   }
   TAMIS_INLINE bool may_contain_labelled(const hash_suffix& bits) const {
-    const std::uint64_t block = bits.place() / block_slots;
-    table_.prefetch_slot(bits.place());
-    const auto run = table::find_in_block(table_.header(block), bits.place() % block_slots);
+    const std::uint64_t block = bits.quotient() / block_slots;
+    table_.prefetch_slot(bits.quotient());
+    const auto run = table::find_in_block(table_.header(block), bits.quotient() % block_slots);
     return accepts_any(block, run.slots, bits) || (run.leaves() && may_contain_behind(bits.source()));
   }
   // The same with all that a lookup may need, for the slots of the run's own block and those behind it, if it leaves that.
   TAMIS_NOINLINE bool may_contain_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
     const hash_suffix bits(d, table_.quotients());
-    if constexpr (Scheme::value_depends_on_symbol) table_.prefetch_slot(bits.place());
-    return accepts_any(bits.place() / block_slots, among, bits) || (leaves && may_contain_behind(d));
+    if constexpr (Scheme::value_depends_on_symbol) table_.prefetch_slot(bits.quotient());
+    return accepts_any(bits.quotient() / block_slots, among, bits) || (leaves && may_contain_behind(d));
   }
   // Does one of these slots of the block accept the digest? Where no symbol has ever changed this is a plain quotient filter,
   // and as free of branches.
@@ -263,12 +263,12 @@ class coded_slots {
   // In the block behind its own, which nearly every run that leaves its own ends in.
   TAMIS_NOINLINE bool may_contain_behind(digest d) const {
     const hash_suffix bits(d, table_.quotients());
-    const auto behind = table_.find_behind(bits.place());
+    const auto behind = table_.find_behind(bits.quotient());
     if (!behind.known) return may_contain_far(bits);
-    return behind.slots != 0 && accepts_any(bits.place() / block_slots + 1, behind.slots, bits);
+    return behind.slots != 0 && accepts_any(bits.quotient() / block_slots + 1, behind.slots, bits);
   }
   TAMIS_NOINLINE bool may_contain_far(const hash_suffix& bits) const {
-    const slot_range run = table_.find(bits.place());
+    const slot_range run = table_.find(bits.quotient());
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const std::uint64_t block = slot / block_slots;
       const std::uint64_t last = std::min(run.last, (block + 1) * block_slots);

@@ -26,8 +26,8 @@ class remainder_tags {
     in_low_ = popcount(low_);
   }
 
-  // Byte k: the tag of selector k; 0 from `count` on.  Requires: `places` is what y was made with.
-  TAMIS_INLINE std::uint64_t operator()(const hash_suffix& y, std::uint64_t places) const {
+  // Byte k: the tag of selector k; 0 from `count` on.  Requires: `quotients` is what y was made with.
+  TAMIS_INLINE std::uint64_t operator()(const hash_suffix& y, std::uint64_t quotients) const {
     if (r_ == 8) return first_bytes(y);
 #if TAMIS_HAS_AVX2
     if (r_ * count_ <= y.random_bits()) {
@@ -35,15 +35,15 @@ class remainder_tags {
       return __builtin_bswap64(tags << (64 - 8 * count_));
     }
 #endif
-    return one_by_one(y.source(), places);
+    return one_by_one(y.source(), quotients);
   }
   // The tags of remainders of eight bits, whatever `count` is.
   TAMIS_INLINE static std::uint64_t first_bytes(const hash_suffix& y) { return __builtin_bswap64(y.rest().high); }
 
  private:
   // By the digest alone: following bits that are passed on must lie in memory.
-  TAMIS_NOINLINE std::uint64_t one_by_one(digest d, std::uint64_t places) const {
-    const hash_suffix y(d, places);
+  TAMIS_NOINLINE std::uint64_t one_by_one(digest d, std::uint64_t quotients) const {
+    const hash_suffix y(d, quotients);
     std::uint64_t tags = 0;
     for (unsigned k = 0; k < count_; ++k) tags |= y.bits(std::uint64_t{k + 1} * r_ - 8, 8) << (8 * k);
     return tags;

@@ -184,12 +184,12 @@ class mirrored_slots {
   // The view of the table that is best for its shape.
   template <class Use>
   TAMIS_INLINE auto with_view(Use use) const {
-    return with_quick_view(quick_.way, generation_, use, [&] { return use(any_view{*this}); });
+    return with_probe(constants_.way, generation_, use, [&] { return use(any_view{*this}); });
   }
 
   TAMIS_INLINE bool may_contain(digest d) const {
     const auto ask = [d](const auto& v) { return v.test(v.locate(d)); };
-    return with_quick_view(first_way_, 0, ask, [&] { return may_contain_slowly(d); });
+    return with_probe(first_way_, 0, ask, [&] { return may_contain_slowly(d); });
   }
   TAMIS_INLINE void prefetch(digest d) const {
     with_view([d](const auto& v) { v.prefetch(v.locate(d)); });
@@ -380,23 +380,23 @@ class mirrored_slots {
 
   void prepare() {
     fingerprints_ = slot_fingerprints::of(shape_);
-    quick_ = probe_constants::of(shape_, by_offset);
-    first_way_ = generation_ == 0 ? quick_.way : probe_kind::none;
+    constants_ = probe_constants::of(shape_, by_offset);
+    first_way_ = generation_ == 0 ? constants_.way : probe_kind::none;
   }
   template <class Use, class Otherwise>
-  TAMIS_INLINE auto with_quick_view(probe_kind way, std::uint32_t generation, Use use, Otherwise otherwise) const {
+  TAMIS_INLINE auto with_probe(probe_kind way, std::uint32_t generation, Use use, Otherwise otherwise) const {
     if constexpr (by_offset) {
-      if (way == probe_kind::bins_of_four) return use(bin_probe{quick_, values_.data(), generation});
+      if (way == probe_kind::bins_of_four) return use(bin_probe{constants_, values_.data(), generation});
     } else if constexpr (Numbering::has_selector) {
-      if (way == probe_kind::two_values) return use(slot_probe<2>{quick_, values_.data(), generation});
-      if (way == probe_kind::four_values) return use(slot_probe<4>{quick_, values_.data(), generation});
+      if (way == probe_kind::two_values) return use(slot_probe<2>{constants_, values_.data(), generation});
+      if (way == probe_kind::four_values) return use(slot_probe<4>{constants_, values_.data(), generation});
     } else {
-      if (way == probe_kind::one_value) return use(slot_probe<1>{quick_, values_.data(), generation});
-      if (way == probe_kind::one_long_value) return use(slot_probe<1, 32>{quick_, values_.data(), generation});
+      if (way == probe_kind::one_value) return use(slot_probe<1>{constants_, values_.data(), generation});
+      if (way == probe_kind::one_long_value) return use(slot_probe<1, 32>{constants_, values_.data(), generation});
     }
     return otherwise();
   }
-  // Apart, so that the compiler keeps what the quick way needs in registers.
+  // Apart, so that the compiler keeps what a probe needs in registers.
   TAMIS_NOINLINE bool may_contain_slowly(digest d) const {
     return with_view([d](const auto& v) { return v.test(v.locate(d)); });
   }
@@ -454,7 +454,7 @@ class mirrored_slots {
   acf_shape shape_;
   std::uint32_t generation_ = 0;
   slot_fingerprints fingerprints_;
-  probe_constants quick_;
+  probe_constants constants_;
   probe_kind first_way_ = probe_kind::none;  // while the hashes are those of generation 0
   packed_array<dynamic_width> values_;
   slot_mirror mirror_;

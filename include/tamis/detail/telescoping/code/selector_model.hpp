@@ -65,7 +65,7 @@ class general_selector_model {
   static constexpr unsigned last_symbol = 15;
 
   // The largest selector worth having. Short remainders need many. Long ones hardly ever a third: up to there all of them lie
-  // in the first 96 bits after the place, and a lookup can compare with eight at once.
+  // in the first 96 bits after the quotient, and a lookup can compare with eight at once.
   static constexpr unsigned last_symbol_for(unsigned r) {
     if (r < 8) return last_symbol;
     return r <= 12 ? 7 : r <= 24 ? 96 / r - 1 : 3;

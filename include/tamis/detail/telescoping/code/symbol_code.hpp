@@ -81,10 +81,10 @@ class selector_code {
                                                          : general_selector_model::last_symbol_for(remainder)),
         general_(general_selector_model::for_remainder(remainder)),
         zeros_(tuned_ ? leading_zeros(tuned_selector_model()) : leading_zeros(general_)),
-        quick_(tuned_           ? &tuned_selector_decoder
-               : remainder <= 2 ? &general_selector_decoder<1>
-               : remainder == 3 ? &general_selector_decoder<2>
-                                : &general_selector_decoder<3>) {}
+        decoder_(tuned_           ? &tuned_selector_decoder
+                 : remainder <= 2 ? &general_selector_decoder<1>
+                 : remainder == 3 ? &general_selector_decoder<2>
+                                  : &general_selector_decoder<3>) {}
 
   unsigned groups() const { return coding_ == selector_coding::paper ? 1 : 4; }
   unsigned last_symbol() const { return last_symbol_; }
@@ -117,7 +117,7 @@ class selector_code {
     return is_list(code) ? static_cast<symbol>(elias_fano_list(code).at(i).count) : symbol_of_number(code, i);
   }
   TAMIS_NOINLINE symbol symbol_of_number(std::uint64_t code, unsigned i) const {
-    const std::uint32_t likely = (*quick_)(code, i);
+    const std::uint32_t likely = (*decoder_)(code, i);
     return likely != unsure_symbol ? static_cast<symbol>(likely) : exact_symbol_at(code, i);
   }
   // The same, symbol by symbol.  Requires: not in quarters.
@@ -188,7 +188,7 @@ class selector_code {
   unsigned last_symbol_;
   general_selector_model general_;
   leading_zeros zeros_;
-  const selector_decoder* quick_;
+  const selector_decoder* decoder_;
   const std::uint32_t* quarters_ = quarter_codes().data();
 };
 
@@ -220,7 +220,7 @@ class extension_code {
     return count == 0 ? 0 : listed(elias_fano_list(code), item);
   }
   TAMIS_NOINLINE static symbol symbol_of_number(std::uint64_t code, unsigned i) {
-    const std::uint32_t likely = quick(code, i);
+    const std::uint32_t likely = decoder(code, i);
     return likely != unsure_symbol ? likely : exact_symbol_at(code, i);
   }
   TAMIS_NOINLINE static symbol exact_symbol_at(std::uint64_t code, unsigned i) {
@@ -260,7 +260,7 @@ class extension_code {
     return interval_of(extension_model(), symbols);
   }
 
-  static constexpr extension_decoder quick{};
+  static constexpr extension_decoder decoder{};
 
  private:
   // Above a list of places lie the lengths of their extensions, each as a one behind zeros, and then the extensions themselves.
