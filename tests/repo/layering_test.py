@@ -10,9 +10,9 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 HEADERS = ROOT / "include" / "tamis"
 # Rooms from the bottom to the top. A room is a public header, a folder of them, or a folder below detail/.
 ROOMS = ["result", "memory", "stream", "detail/base", "digest", "cpu", "params", "options", "remote", "key_parts", "hasher", "key_batch", "concepts",
-         "detail/bits", "detail/hash", "detail/io", "detail/mistakes", "detail/math", "detail/remote", "detail/simd",
+         "detail/bits", "detail/hash", "detail/io", "detail/mistakes", "detail/math", "detail/remote", "detail/threads", "detail/simd",
          "detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing",
-         "filters", "batch", "memory_remote", "any_filter", "registry", "mapped", "detail/any", "key_filter", "guard", "tamis"]
+         "filters", "batch", "memory_remote", "any_filter", "registry", "mapped", "concurrent", "detail/any", "key_filter", "guard", "tamis"]
 FAMILIES = {"detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing"}
 USES = {"detail/telescoping": {"detail/quotient"}, "detail/growing": {"detail/quotient"}}
 # Standard and system headers that public headers may use; everything else has to be ours.
