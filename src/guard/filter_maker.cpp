@@ -1,45 +1,18 @@
 #include "filter_maker.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cmath>
 
+#include "../detail/threads/stripe_params.hpp"
 #include "tamis/detail/any/known_mistakes.hpp"
-#include "tamis/detail/base/checked.hpp"
-#include "tamis/detail/mistakes/mistake_list.hpp"
 #include "tamis/registry.hpp"
 
 namespace tamis {
 namespace {
 
-constexpr std::uint64_t least_keys_of_stripe = 16'384;
-constexpr std::uint32_t most_default_stripes = 16;
-
-// Keys fall into stripes by chance. Four standard deviations above the mean, so that hardly any stripe is ever short of room.
-std::uint64_t share_of(std::uint64_t total, std::uint32_t stripes) {
-  if (stripes == 1) return total;
-  const double mean = static_cast<double>(total) / stripes;
-  return static_cast<std::uint64_t>(std::ceil(mean + 4 * std::sqrt(mean)));
-}
-
 // A filter that is made because keys are coming should not be full again soon; one that is only made again keeps its size.
 std::uint64_t grown(std::uint64_t capacity, std::uint64_t keys, std::uint64_t room, bool larger) {
   const std::uint64_t most = room == 0 ? capacity : capacity - capacity / 4;
   return larger || keys + room > most ? 2 * std::max(keys + room, capacity) : capacity;
-}
-
-// Entries are given for the whole store, bits per key for every stripe alike. What cannot be read is for the filter to refuse.
-filter_params params_of_stripe(filter_params params, std::uint32_t stripes) {
-  for (auto& [name, value] : params.options) {
-    if (&value != detail::list_option(params.options)) continue;
-    std::uint64_t entries = 0;
-    const char* const last = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), last, entries);
-    if (read.ec != std::errc() || read.ptr != last || entries > detail::mistake_list::most_entries) continue;
-    value = std::to_string(detail::divide_up(entries, stripes));
-  }
-  return params;
 }
 
 const registry& registry_of(const guard_options& options) {
@@ -54,17 +27,12 @@ guard_options with_list(guard_options options) {
   return options;
 }
 
-std::uint32_t default_stripes(std::uint64_t capacity) {
-  const std::uint64_t most = std::clamp<std::uint64_t>(capacity / least_keys_of_stripe, 1, most_default_stripes);
-  return static_cast<std::uint32_t>(std::bit_floor(most));
-}
-
 filter_maker::filter_maker(const guard_options& options, const hasher& hash, std::uint32_t stripes)
     : known_(registry_of(options)),
       id_(options.filter),
-      params_(params_of_stripe(options.params, stripes)),
+      params_(detail::params_of_stripe(options.params, stripes)),
       hash_(hash),
-      capacity_(share_of(options.params.capacity, stripes)) {
+      capacity_(params_.capacity) {
   if (params_.memory == nullptr) params_.memory = &current_memory();
 }
 

@@ -45,7 +45,6 @@ inline bool is_roomy(const any_filter& filter, std::uint64_t coming) { return fi
 // the options say how long it is.
 guard_options with_list(guard_options options);
 
-// Stripes of a new store: enough for writers to keep out of each other's way, few enough for the keys to spread evenly.
-std::uint32_t default_stripes(std::uint64_t capacity);
+using detail::default_stripes;  // of a new store
 
 }  // namespace tamis

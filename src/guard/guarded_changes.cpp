@@ -84,6 +84,7 @@ std::optional<digest> guarded_store::parts::cover_stripe(std::span<const change>
   for (const change& c : changes) {
     if (!is_put(c) || c.stored) continue;
     where.inserts.fetch_add(1);
+    where.touch();
     // Without a filter every answer is "maybe", and the scan that makes one will find the key.
     if (where.filter && !insert(where, map_.local(c.hash), changes.size())) return map_.local(c.hash);
   }
@@ -130,6 +131,7 @@ void guarded_store::parts::uncover(const std::vector<change>& changes) {
     if (is_put(c) || !c.stored) continue;
     stripe& where = home(c.hash);
     where.erases.fetch_add(1);
+    where.touch();  // the store has changed, whether the filter does or not
     where.refusing.forget(map_.local(c.hash));
     where.unfixable.forget(map_.local(c.hash));
     if (!can_erase_) {

@@ -29,7 +29,7 @@ status guarded_store::parts::rebuild(std::uint32_t index, growth wish, const std
   const std::uint64_t old_capacity = where.filter ? where.filter->capacity() : 0;
   return or_no_memory([&]() -> status {
     TAMIS_TRY(any_filter made, maker_.rebuild(*behind_, map_, index, {old_capacity, wish.room, wish.larger}, go_on));
-    where.change([&](auto& filter) { filter.emplace(std::move(made)); });
+    where.replace(std::move(made));
     bump(where.counts.rebuilds);
     return {};
   });
@@ -41,22 +41,20 @@ status guarded_store::parts::rebuild(std::uint32_t index, growth wish) {
 
 guard_stats guarded_store::parts::stats() const {
   guard_stats sum;
+  sum.queries = counts_.sum(counted::queries);
+  sum.negatives = counts_.sum(counted::negatives);
+  sum.first_false_positives = counts_.sum(counted::first_wrong);
+  sum.repeated_false_positives = counts_.sum(counted::repeated_wrong);
+  sum.unguarded = counts_.sum(counted::unguarded);
+  sum.store_reads = counts_.sum(counted::store_reads);
+  sum.adaptations = counts_.sum(counted::adaptations);
+  sum.unfixable = counts_.sum(counted::unfixable);
+  sum.adaptations_left = counts_.sum(counted::adaptations_left);
+  sum.rejuvenations = counts_.sum(counted::rejuvenations);
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
-    const stripe_counts& counts = stripes_[i].counts;
-    sum.queries += counts.queries.load(relaxed);
-    sum.negatives += counts.negatives.load(relaxed);
-    sum.first_false_positives += counts.first_wrong.load(relaxed);
-    sum.repeated_false_positives += counts.repeated_wrong.load(relaxed);
-    sum.unguarded += counts.unguarded.load(relaxed);
-    sum.store_reads += counts.store_reads.load(relaxed);
-    sum.adaptations += counts.adaptations.load(relaxed);
-    sum.unfixable += counts.unfixable.load(relaxed);
-    sum.adaptations_left += counts.adaptations_left.load(relaxed);
-    sum.rejuvenations += counts.rejuvenations.load(relaxed);
-    sum.left_behind += counts.left_behind.load(relaxed);
-    sum.rebuilds += counts.rebuilds.load(relaxed);
-    const std::shared_lock lock(stripes_[i].probing);
-    if (stripes_[i].filter) sum.known_mistakes += stripes_[i].filter->known_mistakes();
+    sum.left_behind += stripes_[i].counts.left_behind.load(relaxed);
+    sum.rebuilds += stripes_[i].counts.rebuilds.load(relaxed);
+    sum.known_mistakes += stripes_[i].read([](const auto& filter) { return filter ? filter->known_mistakes() : 0; });
   }
   sum.snapshots = snapshots_.load(relaxed);
   sum.failed_snapshots = failed_snapshots_.load(relaxed);
@@ -67,9 +65,7 @@ guard_stats guarded_store::parts::stats() const {
 memory_bits guarded_store::parts::bits() const {
   memory_bits sum;
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
-    const std::shared_lock lock(stripes_[i].probing);
-    if (!stripes_[i].filter) continue;
-    const memory_bits part = stripes_[i].filter->bits();
+    const memory_bits part = stripes_[i].read([](const auto& filter) { return filter ? filter->bits() : memory_bits(); });
     sum.fast += part.fast;
     sum.slow += part.slow;
   }
@@ -79,8 +75,7 @@ memory_bits guarded_store::parts::bits() const {
 double guarded_store::parts::expected_fpr() const {
   double sum = 0;
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
-    const std::shared_lock lock(stripes_[i].probing);
-    sum += stripes_[i].filter ? stripes_[i].filter->expected_fpr() : 1.0;
+    sum += stripes_[i].read([](const auto& filter) { return filter ? filter->expected_fpr() : 1.0; });
   }
   return sum / map_.count();
 }

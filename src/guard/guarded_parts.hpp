@@ -12,6 +12,7 @@
 #include "snapshot.hpp"
 #include "stripe.hpp"
 #include "tamis/guard/guarded_store.hpp"
+#include "thread_counts.hpp"
 
 namespace tamis {
 
@@ -123,7 +124,10 @@ class guarded_store::parts {
   std::vector<query> sift(std::span<const byte_view> keys) const;
   void judge(const query& asked, std::string_view key, bool found);
   void adapt(const query& asked, std::string_view key);
-  void adapt_locked(stripe& where, digest hash);
+  bool came_meanwhile(const query& asked, std::string_view key, std::uint64_t& version);
+  bool try_to_adapt(stripe& where, digest hash, const stripe_remote& stored, detail::fetched_digests& have,
+                    detail::fetched_digests::missing& lacks);
+  void distrust(stripe& where, std::uint32_t index);
   void rejuvenate(const query& asked);
 
   // Filters.  Requires: the stripe's `writing` is held.
@@ -164,6 +168,7 @@ class guarded_store::parts {
   filter_maker maker_;
   std::unique_ptr<stripe[]> stripes_;
   repeats repeats_;
+  mutable thread_counts counts_;
   bool can_adapt_ = false;
   bool adapts_itself_ = false;  // also without a list of known mistakes
   bool can_erase_ = false;

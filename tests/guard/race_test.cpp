@@ -3,6 +3,7 @@
 // the locks.
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "forwarding_store.hpp"
@@ -116,6 +117,29 @@ void race(guarded_store& tested, int changes, std::atomic<std::uint64_t>& lost) 
   for (std::thread& thread : threads) thread.join();
 }
 
+// Lets something happen in the middle of a scan, which is what an adaptation asks for.
+class interrupted_store final : public forwarding_store {
+ public:
+  using forwarding_store::forwarding_store;
+  void during_scans(std::function<void()> happens) { happens_ = std::move(happens); }
+
+  status scan(digest_range range, scan_size size, const std::function<bool(digest)>& visit) const override {
+    if (happens_) std::thread(happens_).join();  // waits for it: whoever holds a lock that it needs would wait for ever
+    return forwarding_store::scan(range, size, visit);
+  }
+
+ private:
+  std::function<void()> happens_;
+};
+
+// A store with one stripe in which every other stranger is a mistake that only a scan can fix.
+guard_options mistaken_options() {
+  guard_options options = options_of("taf", 700);
+  options.stripes = 1;
+  options.params.fpr = 0.5;
+  return options;
+}
+
 class races : public ::testing::TestWithParam<std::string> {
  protected:
   void expect_no_lost_key(std::shared_ptr<store> inner, int changes, double fpr = 0.01) {
@@ -153,6 +177,49 @@ TEST_P(races, no_acknowledged_key_is_lost_in_rocksdb) {
 }
 
 INSTANTIATE_TEST_SUITE_P(filters, races, ::testing::ValuesIn(all_filters()), test_name);
+
+TEST(adapting, keeps_neither_readers_nor_writers_waiting) {
+  const auto behind = std::make_shared<interrupted_store>(std::make_shared<memory_store>());
+  guarded_store tested = guarded_store::open(behind, mistaken_options()).value();
+  std::uint64_t keys = 0;
+  for (; keys < 300; ++keys) ASSERT_TRUE(tested.put(key_of(keys), "v"));
+  std::uint64_t lost = 0;
+  behind->during_scans([&] {
+    lost += !tested.may_contain(key_of(1));
+    lost += !tested.put(key_of(keys++), "v").ok();
+  });
+  for (std::uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(tested.get(stranger(i)));
+  behind->during_scans({});
+  EXPECT_GT(keys, 320u);
+  EXPECT_EQ(lost, 0u);
+  // A key came during each scan, so no answer could be used.
+  EXPECT_EQ(tested.stats().adaptations, 0u);
+  EXPECT_EQ(tested.stats().adaptations_left, keys - 300);
+  for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(tested.may_contain(key_of(i)));
+}
+
+// The stranger itself, or one that shares its entry, comes or goes during the scan.
+TEST(adapting, uses_nothing_that_has_changed_meanwhile) {
+  const auto behind = std::make_shared<interrupted_store>(std::make_shared<memory_store>());
+  guarded_store tested = guarded_store::open(behind, mistaken_options()).value();
+  for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(tested.put(key_of(i), "v"));
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    behind->during_scans([&, i] { ASSERT_TRUE(tested.put(stranger(i), "v")); });
+    ASSERT_TRUE(tested.get(stranger(i)));
+    behind->during_scans({});
+    const bool came = tested.get(stranger(i)).value().has_value();
+    ASSERT_TRUE(!came || tested.may_contain(stranger(i))) << i;
+  }
+  for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(tested.may_contain(key_of(i)));
+}
+
+TEST(adapting, is_done_where_nothing_has_changed) {
+  guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), mistaken_options()).value();
+  for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(tested.put(key_of(i), "v"));
+  for (std::uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(tested.get(stranger(i)));
+  EXPECT_GT(tested.stats().adaptations, 20u);
+  EXPECT_EQ(tested.stats().adaptations_left, 0u);
+}
 
 TEST(order, the_watcher_notices_a_filter_that_comes_after_the_store) {
   const auto behind = std::make_shared<watching_store>(std::make_shared<memory_store>());

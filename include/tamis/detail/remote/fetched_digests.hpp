@@ -34,15 +34,15 @@ class fetched_digests {
     throw missing{range, seen};
   }
 
-  // Asks for what was missing: a few digests first, since most filters have seen enough soon, then ever more.
-  // What the remote throws is passed on.
+  // Asks for what was missing: a few digests first, since most filters have seen enough soon, then ever more. Of a single
+  // digest one copy is nearly always enough. What the remote throws is passed on.
   void fetch(const remote auto& stored, const missing& what) {
-    constexpr std::uint64_t first = 256;
+    const std::uint64_t first = what.range.first == what.range.last ? 1 : 256;
     const std::uint64_t most = what.digests == 0 ? first : 8 * what.digests;
     part made{what.range, {}, true};
     stored.for_each_in(what.range, [&](digest d) {
+      made.digests.push_back(d);
       made.is_whole = made.digests.size() < most;
-      if (made.is_whole) made.digests.push_back(d);
       return made.is_whole;
     });
     parts_.push_back(std::move(made));

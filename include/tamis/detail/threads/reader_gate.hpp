@@ -21,10 +21,10 @@
 // and looks. In the single order S of these, either mark < word := closed, and the closer's look, which is later still, finds
 // the mark (or a later value of it); or word := closed < mark < the reader's look, which finds "closed". A mark that is claimed
 // while somebody closes is covered as well: its number is in `used` before its first mark, in S.
-// Gates that nobody has closed for a while lose `fenced`: readers then store, and load, without a fence, which saves a third of
-// a short lookup, and the next closer has the system pass a fence through every thread of the process (membarrier) between its
-// store and its looks. That fence falls before or after a reader's look: before it, the look finds "closed"; after it, the mark
-// is seen. C++20 has no word for such a fence; where there is none, gates stay fenced.
+// Gates that nobody has closed for a while lose `fenced`: readers then store, and load, without a fence, and the next closer
+// has the system pass a fence through every thread of the process (membarrier) between its store and its looks. That fence
+// falls before or after a reader's look: before it, the look finds "closed"; after it, the mark is seen. C++20 has no word for
+// such a fence; where there is none, gates stay fenced.
 //
 // Nobody starves. A closed gate keeps later readers out, so a closer waits for those inside alone. A reader that has met a
 // closed gate is counted, and nobody closes while somebody is counted: it waits for two closers at most.
