@@ -20,6 +20,9 @@ void add_commands(CLI::App& tool) {
   add_remove(tool);
   add_merge(tool);
   add_fold(tool);
+  add_sums(tool);
+  add_diff(tool);
+  add_patch(tool);
   add_info(tool);
   add_replay(tool);
   add_advise(tool);

@@ -146,7 +146,8 @@ class BadInput(ToolTest):
         self.write("keys", "a\n")
         required = {
             "create": ["FILE", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1"], "add": ["FILE"], "check": ["FILE"], "remove": ["FILE"],
-            "merge": ["OUT", "FILE"], "fold": ["FILE", "--fpr", "0.1"], "info": ["FILE"], "advise": ["--capacity", "10", "--fpr", "0.1"], "generate": ["WORKLOAD"],
+            "merge": ["OUT", "FILE"], "fold": ["FILE", "--fpr", "0.1"], "sums": ["FILE", "--out", "s"],
+            "diff": ["OLD", "NEW", "--out", "p"], "patch": ["FILE", "PATCH"], "info": ["FILE"], "advise": ["--capacity", "10", "--fpr", "0.1"], "generate": ["WORKLOAD"],
             "reproduce": ["EXPERIMENT"],
         }  # fmt: skip
         listed = self.ok("--help").split("Subcommands:\n")[1].split("\n\n")[0]

@@ -21,6 +21,9 @@ COMMANDS = {
     "remove": dict(args=["remove", "{FILE}", "{KEYS}"], changes=["FILE"], reads=["KEYS"], creates=["--json"]),
     "merge": dict(args=["merge", "{OUT}", "{FILE}"], reads=["FILE"], creates=["OUT", "--json"]),
     "fold": dict(args=["fold", "{FILE}", "--fpr", "0.1"], changes=["FILE"], creates=["--json"], filter="bloom"),
+    "sums": dict(args=["sums", "{FILE}", "--out", "{--out}"], reads=["FILE"], creates=["--out", "--json"]),
+    "diff": dict(args=["diff", "{OLD}", "{NEW}", "--out", "{--out}"], reads=["OLD", "NEW"], creates=["--out", "--json"]),
+    "patch": dict(args=["patch", "{FILE}", "{PATCH}"], changes=["FILE"], reads=["PATCH"], creates=["--json"]),
     "info": dict(args=["info", "{FILE}"], reads=["FILE"], creates=["--json"]),
     "replay": dict(args=["replay", "--members", "{--members}", "--queries", "{--queries}", "--filter", "bloom"], reads=["--members", "--queries"],
                    other_reads=["--log"], creates=["--json", "--html"]),
@@ -39,6 +42,9 @@ class Files(ToolTest):
         self.create("filter", "counting-bloom", "100", "0.1")
         self.ok("add", "filter", stdin=lines(1, 10))
         self.create("bloom", "bloom", "100", "0.1")
+        self.write("fuller", self.read("filter"))
+        self.ok("add", "fuller", stdin=lines(11, 20))
+        self.ok("diff", "filter", "fuller", "--out", "patch")
 
     def contents(self):
         return {name: self.read(name) for name in sorted(os.listdir(self.dir)) if os.path.isfile(self.path(name))}
@@ -49,8 +55,8 @@ class Files(ToolTest):
         about = COMMANDS[name]
         for flag in about.get("reads", []) + about.get("changes", []):
             places[flag] = "in-" + flag.strip("-").lower()
-            is_filter = flag == "FILE"
-            self.write(places[flag], self.read(about.get("filter", "filter")) if is_filter else lines(1, 10) if flag != "--queries" else lines(5, 50))
+            held = {"FILE": about.get("filter", "filter"), "OLD": "filter", "NEW": "fuller", "PATCH": "patch"}.get(flag)
+            self.write(places[flag], self.read(held) if held else lines(1, 10) if flag != "--queries" else lines(5, 50))
         return places
 
     def arguments(self, name, places):
@@ -74,7 +80,7 @@ class Files(ToolTest):
         for name, about in COMMANDS.items():
             text = self.ok(name, "--help")
             flags = re.findall(r"^  (--[\w-]+) (?:FILE|FILE\|-|DIR)(?:\s|$)", text, re.M)
-            positionals = re.findall(r"^  (FILE|KEYS|OUT)(?:\s|$)", text, re.M)
+            positionals = re.findall(r"^  (FILE|KEYS|OUT|OLD|NEW|PATCH)(?:\s|$)", text, re.M)
             known = [flag for part in ("reads", "other_reads", "changes", "creates", "fills", "reads_folders") for flag in about.get(part, [])]
             self.assertEqual(sorted(flags + positionals), sorted(known), name)
             self.assertIn("--force", text, name)
