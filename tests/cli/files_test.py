@@ -64,7 +64,7 @@ class Files(ToolTest):
         about = COMMANDS[name]
         args = [places.get(a[1:-1], "out-" + a[1:-1].lower()) if a.startswith("{") else a for a in about["args"]]
         for flag in about["creates"]:
-            if flag.startswith("--") and flag in places:
+            if flag.startswith("--") and flag in places and flag not in about["args"]:
                 args += [flag, places[flag]]
         return args
 
