@@ -28,7 +28,7 @@ fuzz_one() {  # FOLDER TARGET SECONDS
 fuzz_all() {
   local root=$1 seconds=$2 folder=$1/build/fuzz/fuzzing target
   mkdir -p "$folder"
-  for target in guard keys load operations redis; do
+  for target in difference guard keys load mapped operations redis; do
     printf 'fuzzing %s for %s s\n' "$target" "$seconds" >&2
     fuzz_one "$folder" "$target" "$seconds"
   done

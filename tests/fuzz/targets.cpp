@@ -3,9 +3,11 @@
 namespace tamis::fuzz {
 
 std::span<const target> targets() {
-  static constexpr target all[] = {{"guard", guard, nullptr},
+  static constexpr target all[] = {{"difference", difference, repaired_patch},
+                                   {"guard", guard, nullptr},
                                    {"keys", keys, nullptr},
                                    {"load", load, repaired_file},
+                                   {"mapped", mapped, nullptr},
                                    {"operations", operations, nullptr},
                                    {"redis", redis_value, repaired_value}};
   return all;
