@@ -1,24 +1,26 @@
 #pragma once
 
-// evergreen in front of a store: it grows with its keys in steps of a sixteenth, and every segment that doubles takes its
-// entries anew from the store. So all plain entries always have r bits, fixes stay fixes, and memory follows the keys.
+// evergreen in front of a store: it follows its keys in steps of a sixteenth, and every segment that grows takes its entries
+// anew from the store. So all plain entries have r bits, fixes stay fixes, and memory goes up and down with the keys.
 //
 //   digest   | root | path: which segment | quotient: c bits | x: r bits | more if it was wrong
 //
-// A segment is a table of 2^c quotients with 36 to 64 slots for every 64 of them (detail/growing/uniform_segment.hpp). A full
-// one gets four more slots a block, in a copy, without the store; at 64 it is cut in two. Without a store at hand it fills up
-// and then refuses. The invariant and its proofs are those of evergreen (docs/filters/evergreen.md).
+// A segment is a table of 2^c quotients with 34 to 64 slots for every 64 of them (detail/growing/uniform_segment.hpp). A full
+// one gets four more slots a block, in a copy, without the store; at 64 it grows: it gets twice the quotients, or is cut in
+// two. Where no store is at hand, all its entries then give up a bit, which the next step with a store gives back. Nearly empty
+// parts are joined. The invariant and its proofs are those of evergreen (docs/filters/evergreen.md).
 
 #include <cmath>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tamis/concepts.hpp"
 #include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/growing/segment_renewal.hpp"
+#include "tamis/detail/growing/segment_shift.hpp"
 #include "tamis/detail/growing/segment_tree.hpp"
 #include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/remote/adapt_work.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -47,8 +49,9 @@ class evergreen_stored {
     evergreen_stored made;
     made.segment_bits_ = static_cast<std::uint32_t>(std::countr_zero(segment));
     TAMIS_TRY(const table_of_roots shape, shape_for(params, static_cast<unsigned>(asked), made.segment_bits_));
+    made.width_ = shape.width;
     if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
-    std::vector<detail::uniform_segment> segments;
+    detail::table_list<detail::uniform_segment> segments;
     segments.reserve(shape.roots);
     for (std::uint64_t i = 0; i < shape.roots; ++i) {
       TAMIS_TRY(detail::uniform_segment root,
@@ -73,7 +76,7 @@ class evergreen_stored {
     return s.table().count(s.quotient_of(stream), s.behind_place(stream));
   }
 
-  // Adds an entry that is a prefix of the key. Without a store a segment that has all its slots does not grow.
+  // Adds an entry that is a prefix of the key. A segment that grows without a store has a bit less in every entry.
   insert_result insert(digest d) { return insert_with(d, nullptr); }
   // The same; the store holds all keys of this filter, and may or may not hold `d` already.
   template <remote R>
@@ -88,13 +91,16 @@ class evergreen_stored {
     detail::uniform_segment& s = tree_[locate(d).segment];
     const std::uint64_t quotient = s.quotient_of(stream);
     const detail::uint128 behind = s.behind_place(stream);
-    const bool erased = width() == 7   ? s.table().erase<7>(quotient, behind)
-                        : width() == 8 ? s.table().erase<8>(quotient, behind)
-                                       : s.table().erase(quotient, behind);
+    const unsigned width = s.shape().width;
+    const bool erased = width == 7   ? s.table().erase<7>(quotient, behind)
+                        : width == 8 ? s.table().erase<8>(quotient, behind)
+                                     : s.table().erase(quotient, behind);
     if (!erased) return erase_result::absent;
     --keys_;
     try {
       s.step_down();
+      if (s.shape().depth != 0 && s.table().table().used() < s.limit_of_all_slots() / 4) [[unlikely]]
+        join(place_of(d));
     } catch (const std::bad_alloc&) {
       // The key is out, and memory can be given back another time.
     }
@@ -106,6 +112,24 @@ class evergreen_stored {
     return adapt_with(d, remote_ref(stored));
   }
   std::uint64_t missing() const { return missing_; }
+
+  // Gives all entries r bits again where they have lost some. The store holds all keys of this filter. Answers how many
+  // segments it was asked for.
+  template <remote R>
+  std::uint64_t rejuvenate_all(const R& stored) {
+    return rejuvenate_all_with(remote_ref(stored));
+  }
+  // Every segment grows once, without a store.
+  status expand();
+  // All entries of both. Where this filter's quotients have more bits than the other one's, entries become shorter.
+  status merge(const evergreen_stored& other);
+  // Then gives them their bits again. The remote holds all keys of both.
+  template <remote R>
+  status merge(const evergreen_stored& other, const R& stored) {
+    TAMIS_CHECK(merge(other));
+    rejuvenate_all(stored);
+    return {};
+  }
 
   const detail::segment_tree& tree() const { return tree_; }
   // Calls visit(prefix) for all entries, in the order of their digests.
@@ -176,18 +200,27 @@ class evergreen_stored {
   }
 
   friend bool operator==(const evergreen_stored& a, const evergreen_stored& b) {
-    return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.tree_ == b.tree_;
+    return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.width_ == b.width_ && a.tree_ == b.tree_;
   }
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.segment_bits_, self.tree_);
+    archive(self.segment_bits_, self.width_, self.tree_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
       for (const detail::uniform_segment& s : self.tree_.segments()) self.keys_ += s.table().entries();
     }
   }
   status validate() const {
-    if (segment_bits_ < 6 || segment_bits_ > 16 || width() > widest) return failure{"its settings are out of range"};
+    if (segment_bits_ < 6 || segment_bits_ > 16 || width_ < detail::pair_code::least_width || width_ > widest) {
+      return failure{"its settings are out of range"};
+    }
+    for (const detail::uniform_segment& s : tree_.segments()) {
+      const detail::uniform_shape& shape = s.shape();
+      // Segments are cut when they are large, not before.
+      if (shape.width > width_ || shape.cell_bits > segment_bits_ || (shape.depth != 0 && shape.cell_bits != segment_bits_)) {
+        return failure{"a segment has a shape that cannot be"};
+      }
+    }
     return {};
   }
 
@@ -236,7 +269,7 @@ class evergreen_stored {
                    " keys need at least " + std::to_string(least / static_cast<double>(params.capacity))};
   }
 
-  unsigned width() const { return tree_.segments()[0].shape().width; }
+  unsigned width() const { return width_; }
 
   TAMIS_INLINE probe locate(digest d) const {
     const detail::word_placed p = detail::place_of_word(d.high, tree_.places().roots());
@@ -248,7 +281,15 @@ class evergreen_stored {
   template <unsigned Width, class Again>
   TAMIS_INLINE bool test(const probe& p, Again again) const {
     const detail::uniform_segment& s = tree_[p.segment];
+    if constexpr (Width != 0) {
+      if (s.shape().width != Width) [[unlikely]]
+        return test_narrow(p, again());
+    }
     return s.table().contains<Width>(p.quotient, p.x, [&] { return s.behind_place(tree_.places().stream_of(again()).stream); });
+  }
+  // A segment whose entries have lost bits.
+  TAMIS_NOINLINE bool test_narrow(const probe& p, digest d) const {
+    return test<0>(p, [d] { return d; });
   }
   std::uint64_t place_of(digest d) const { return tree_.place_of(detail::place_of_word(d.high, tree_.places().roots())); }
 
@@ -268,95 +309,29 @@ class evergreen_stored {
       default: return s.table().insert<0>(p.quotient, p.x);
     }
   }
-  TAMIS_NOINLINE bool insert_growing(digest d, const remote_ref* stored) {
-    bool may_grow = stored != nullptr;
-    while (true) {
-      const probe p = locate(d);
-      detail::uniform_segment& s = tree_[p.segment];
-      if (s.is_full() && s.step_up()) continue;
-      if (s.is_full() && may_grow) {
-        may_grow = grow(place_of(d), *stored, &d);
-        if (may_grow) continue;
-      }
-      // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-      if (insert_at(s, p)) return true;
-      if (s.step_up()) continue;
-      if (!may_grow || !(may_grow = grow(place_of(d), *stored, &d))) return false;
-    }
-  }
-
-  // The segment at a place takes its entries anew from the store, with twice the quotients, or in two parts. False, and nothing
-  // has changed, if it cannot.
-  bool grow(std::uint64_t place, const remote_ref& stored, const digest* pending) {
-    const std::uint64_t segment = tree_.segment_at(place);
-    const detail::uniform_segment& s = tree_[segment];
-    const bool cut = s.shape().cell_bits >= segment_bits_;
-    if (cut ? !tree_.may_cut(place) : s.shape().place_bits() + 1 + s.shape().width > 62) return false;
-    const detail::stream_prefix under = tree_.prefix_at(place);
-    std::vector<detail::uint128> keys;
-    keys.reserve(s.table().entries() + 1);
-    stored.for_each_in(tree_.places().digests_of(under), [&](digest d) {
-      const detail::stream_places::position p = tree_.places().stream_of(d);
-      if (p.root == under.root && under.matches(p.stream)) keys.push_back(p.stream);
-    });
-    if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
-    detail::uint128 waiting = 0;
-    if (pending != nullptr) {
-      waiting = tree_.places().stream_of(*pending).stream;
-      const auto at = std::lower_bound(keys.begin(), keys.end(), waiting);
-      if (at != keys.end() && *at == waiting) keys.erase(at);
-    }
-    detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, cut);
-    auto grown = renewal.run();
-    if (!grown) return false;
-    if (grown->empty()) {
-      ++missing_;
-      return false;
-    }
-    tree_.replace(place, *std::move(grown));
-    keys_ -= renewal.dropped();
-    return true;
-  }
-
-  adapt_result adapt_with(digest d, const remote_ref& stored) {
-    using outcome = detail::paired_table::adapted::outcome;
-    if (!may_contain(d)) return adapt_result::not_positive;
-    const detail::stream_places::position asked = tree_.places().stream_of(d);
-    bool may_grow = true;
-    for (bool again = false;; again = true) {
-      detail::uniform_segment& s = tree_[locate(d).segment];
-      const detail::pair_code code = s.table().code();
-      const unsigned known = s.shape().place_bits() + code.width();
-      const detail::stream_prefix under{asked.root, asked.stream >> (128 - known) << (128 - known), known};
-      detail::short_list<detail::uint128, 24> keys;
-      bool is_member = false;
-      stored.for_each_in(tree_.places().digests_of(under), [&](digest key) {
-        const detail::stream_places::position p = tree_.places().stream_of(key);
-        if (p.root != under.root || !under.matches(p.stream)) return;
-        is_member = is_member || key == d;
-        keys.push_back(s.behind_place(p.stream));
-      });
-      if (is_member) return adapt_result::is_member;
-      std::sort(keys.begin(), keys.end());
-      const auto done = s.table().adapt(s.quotient_of(asked.stream), s.behind_place(asked.stream), {keys.data(), keys.size()},
-                                        s.limit(detail::uniform_segment::fullest_of_fixes));
-      switch (done.is) {
-        case outcome::fixed: keys_ -= done.dropped; return adapt_result::fixed;
-        case outcome::not_positive: return again ? adapt_result::fixed : adapt_result::not_positive;  // growth has renewed it
-        case outcome::no_room:
-          if (s.step_up()) continue;
-          if (may_grow && (may_grow = grow(place_of(d), stored, nullptr))) continue;
-          return adapt_result::unfixable;
-        case outcome::missing: ++missing_; return adapt_result::unfixable;
-        case outcome::unfixable: return adapt_result::unfixable;
-      }
-    }
-  }
+  bool insert_growing(digest d, const remote_ref* stored);
+  // How the segment at a place can grow; `none` if it cannot.
+  detail::segment_growth_kind growth_of(std::uint64_t place) const;
+  // The segment at a place grows and takes its entries anew from the store. False, and nothing has changed, if it cannot.
+  bool grow(std::uint64_t place, const remote_ref& stored, const digest* pending);
+  bool renew(std::uint64_t place, const remote_ref& stored, const digest* pending, detail::segment_growth_kind kind);
+  // It grows without the store: a bit of every entry goes into the quotient. False, and nothing has changed, if it cannot.
+  bool grow_alone(std::uint64_t place);
+  void join(std::uint64_t place);
+  bool add(const detail::stream_prefix& p);
+  std::uint64_t rejuvenate_all_with(const remote_ref& stored);
+  using stream_list = detail::short_list<detail::uint128, 24>;
+  // The streams of the stored keys under a prefix, in order. What an adapt may cost is bounded: false says that they are more.
+  bool read_keys(const detail::stream_prefix& under, const remote_ref& stored, stream_list& streams) const;
+  adapt_result adapt_with(digest d, const remote_ref& stored);
 
   std::uint32_t segment_bits_ = 14;
+  std::uint32_t width_ = 8;  // r; segments that grew without a store have less
   detail::segment_tree tree_;
   std::uint64_t keys_ = 0;
   std::uint64_t missing_ = 0;
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL
+
+#include "tamis/detail/growing/evergreen_stored-inl.hpp"  // growing, shrinking, merging and adapting

@@ -1,16 +1,16 @@
 #pragma once
 
-// A segment that grows takes all its entries anew from the store: with twice the quotients every entry needs a bit more of its
-// key. The store has the keys in the order of the table. Quotient by quotient they are paired with the entries, longest first;
-// every key has an entry then, and every entry gets the bits of its own key, as many as before or one more. So the accepted set
-// only shrinks, and what was fixed stays fixed.
+// A segment that takes all its entries anew from the store: when it grows, every entry needs a bit more of its key, and where
+// it has lost bits without a store (detail/growing/segment_shift.hpp), it gets them back. The store has the keys in the order
+// of the table. Quotient by quotient they are paired with the entries, longest first; every key has an entry then, and every
+// entry gets the bits of its own key, as many as before or more. So the accepted set only shrinks, and what was fixed stays
+// fixed.
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "tamis/detail/growing/uniform_segment.hpp"
 
@@ -19,17 +19,22 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 class segment_renewal {
  public:
   // `keys`: the streams of all keys of the segment, in order. `pending`: a key whose entry is still to come; it is not among
-  // the keys, but an entry that nobody else owns may be that of an older copy. `cut`: into two parts, instead of twice the
-  // quotients.
-  segment_renewal(const uniform_segment& old, std::span<const uint128> keys, const uint128* pending, bool cut)
-      : old_(old), keys_(keys), pending_(pending), cut_(cut), code_(old.table().code()) {
-    shape_ = old.shape();
-    ++(cut ? shape_.depth : shape_.cell_bits);
-  }
+  // the keys, but an entry that nobody else owns may be that of an older copy. `width`: remainder bits of what it becomes, as
+  // many as it has or more.
+  segment_renewal(const uniform_segment& old, std::span<const uint128> keys, const uint128* pending, segment_growth_kind kind,
+                  unsigned width)
+      : old_(old),
+        keys_(keys),
+        pending_(pending),
+        cut_(kind == segment_growth_kind::cut),
+        taken_(kind == segment_growth_kind::none ? 0 : 1),
+        code_(old.table().code()),
+        shape_(old.shape().grown(kind, width)),
+        new_code_(width) {}
 
   // One segment, or two. None if a key has no entry: then filter and store have gone apart, and nothing may be done. An error
   // if there is no memory or room for it.
-  result<std::vector<uniform_segment>> run() {
+  result<table_list<uniform_segment>> run() {
     const spaced_table& table = old_.table().table();
     const std::uint64_t most = table.used() + 2 * old_.table().lengthened() + 8;
     for (unsigned part = 0; part < (cut_ ? 2u : 1u); ++part) {
@@ -38,7 +43,7 @@ class segment_renewal {
     }
     dense_runs::of(table).for_each_run(
         [&](std::uint64_t quotient, std::span<const std::uint64_t> slots) { renew(quotient, slots); });
-    if (missing_ || next_ != keys_.size()) return std::vector<uniform_segment>();
+    if (missing_ || next_ != keys_.size()) return table_list<uniform_segment>();
     for (dense_runs& part : parts_) part.finish();
     return laid_out();
   }
@@ -57,10 +62,10 @@ class segment_renewal {
     halves_[0].clear();
     halves_[1].clear();
     pair(quotient, entries);
-    for (std::uint64_t half = 0; half < 2; ++half) {
+    for (std::uint64_t half = 0; half <= taken_; ++half) {
       if (halves_[half].empty()) continue;
-      code_.encode(halves_[half], slots_);
-      write(2 * quotient + half);
+      new_code_.encode(halves_[half], slots_);
+      write((quotient << taken_) + half);
     }
   }
   // Path, quotient and a remainder behind it come from the first word of a stream.
@@ -72,19 +77,19 @@ class segment_renewal {
   bool renew_plain(std::uint64_t quotient, std::span<const std::uint64_t> slots, std::size_t first) {
     if (slots.size() != next_ - first || (slots.size() > 1 && slots[0] > slots[1])) return false;
     const unsigned place_bits = old_.shape().place_bits();
-    const unsigned others = 64 - shape_.width;
+    const unsigned others = 64 - old_.shape().width;
     order_.clear();
     for (const std::uint64_t slot : slots) order_.push_back(slot);
     if (slots.size() > 2) std::sort(order_.begin(), order_.end());
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (order_[i] != first_word(first + i) << place_bits >> others) return false;
     }
-    for (std::uint64_t half = 0; half < 2; ++half) {
+    for (std::uint64_t half = 0; half <= taken_; ++half) {
       slots_.clear();
-      for (; first < next_ && first_word(first) << place_bits >> 63 == half; ++first) {
-        slots_.push_back(first_word(first) << (place_bits + 1) >> others);
+      for (; first < next_ && half_of(static_cast<uint128>(first_word(first)) << 64 << place_bits) == half; ++first) {
+        slots_.push_back(first_word(first) << (place_bits + taken_) >> (64 - shape_.width));
       }
-      if (!slots_.empty()) write(2 * quotient + half);
+      if (!slots_.empty()) write((quotient << taken_) + half);
     }
     return true;
   }
@@ -105,8 +110,11 @@ class segment_renewal {
       }
     }
   }
+  // Of what follows the old quotient; the first bit may now be one of the quotient.
+  std::uint64_t half_of(uint128 key) const { return taken_ == 0 ? 0 : static_cast<std::uint64_t>(key >> 127); }
   void add(uint128 key, unsigned level) {
-    halves_[static_cast<std::size_t>(key >> 127)].push_back(code_.prefix(key << 1, level));
+    const unsigned least = level == 0 ? 0 : new_code_.level_of(code_.length(level) - taken_);
+    halves_[half_of(key)].push_back(new_code_.prefix(key << taken_, std::min(least, new_code_.highest_level())));
   }
   // slots_, as the run of a quotient.
   void write(std::uint64_t quotient) {
@@ -114,18 +122,12 @@ class segment_renewal {
     parts_[part].append(quotient - (part << shape_.cell_bits), slots_);
   }
 
-  result<std::vector<uniform_segment>> laid_out() const {
-    std::vector<uniform_segment> made;
+  result<table_list<uniform_segment>> laid_out() const {
+    table_list<uniform_segment> made;
     made.reserve(parts_.size());
     for (const dense_runs& part : parts_) {
-      unsigned slots = uniform_segment::slots_for(shape_, part.size());
-      auto table = paired_table::laid_out(part, shape_.spare(slots), spacing(slots));
-      while (!table && slots < spacing::most) {  // no room for the runs at its end
-        slots = uniform_segment::slots_after(slots);
-        table = paired_table::laid_out(part, shape_.spare(slots), spacing(slots));
-      }
-      if (!table) return std::move(table).take_failure();
-      made.emplace_back(shape_, *std::move(table));
+      TAMIS_TRY(uniform_segment segment, uniform_segment::laid_out(shape_, part));
+      made.push_back(std::move(segment));
     }
     return made;
   }
@@ -134,9 +136,11 @@ class segment_renewal {
   std::span<const uint128> keys_;
   const uint128* pending_;
   bool cut_;
+  unsigned taken_;  // bits that become part of the quotient
   pair_code code_;
   uniform_shape shape_;  // of what it becomes
-  std::vector<dense_runs> parts_;
+  pair_code new_code_;
+  table_list<dense_runs> parts_;
   std::size_t next_ = 0;  // key
   bool missing_ = false;
   std::uint64_t dropped_ = 0;

@@ -5,13 +5,15 @@
 //
 //   digest   | root | stream: path | quotient | x …          any number of roots; digest order is the order of segments
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/growing/stream_places.hpp"
 #include "tamis/detail/growing/uniform_segment.hpp"
 
@@ -21,18 +23,23 @@ class segment_tree {
  public:
   segment_tree() = default;
   // Requires: a segment per root, in order, of depth 0.
-  segment_tree(std::uint64_t roots, std::vector<uniform_segment> segments)
+  segment_tree(std::uint64_t roots, table_list<uniform_segment> segments)
       : places_(stream_places::even(roots)), segments_(std::move(segments)) {
     for (std::uint64_t i = 0; i < roots; ++i) directory_.push_back(static_cast<std::uint32_t>(i));
   }
 
   const stream_places& places() const { return places_; }
-  const std::vector<uniform_segment>& segments() const { return segments_; }
+  const table_list<uniform_segment>& segments() const { return segments_; }
   uniform_segment& operator[](std::uint64_t segment) { return segments_[segment]; }
   const uniform_segment& operator[](std::uint64_t segment) const { return segments_[segment]; }
   std::uint64_t bits() const { return 8 * directory_.size() * sizeof(directory_[0]); }  // of the directory
 
   TAMIS_INLINE std::uint64_t place_of(const word_placed& p) const { return p.place << depth_ | p.rest >> 1 >> (63 - depth_); }
+  // Requires: p has as many bits as the directory is deep.
+  std::uint64_t place_of(const stream_prefix& p) const {
+    return p.root << depth_ | (depth_ == 0 ? 0 : static_cast<std::uint64_t>(p.bits >> (128 - depth_)));
+  }
+  unsigned depth() const { return depth_; }
   TAMIS_INLINE std::uint64_t segment_at(std::uint64_t place) const { return directory_[place]; }
 
   // The prefix that all streams of the segment at a place have.
@@ -48,19 +55,19 @@ class segment_tree {
     const uniform_shape& shape = segments_[directory_[place]].shape();
     if (shape.depth < depth_) return true;
     constexpr std::uint64_t places_each = 256;
-    return depth_ < 32 && shape.place_bits() + 1 + shape.width <= 62 &&
-           2 * directory_.size() <= places_each * (segments_.size() + 1);
+    return depth_ < 32 && 2 * directory_.size() <= places_each * (segments_.size() + 1);
   }
   // The segment at a place becomes what it has grown to: one segment of the same path, or two.
-  void replace(std::uint64_t place, std::vector<uniform_segment> grown) {
+  void replace(std::uint64_t place, table_list<uniform_segment> grown) {
     if (grown.size() == 1) {
       segments_[directory_[place]] = std::move(grown[0]);
       return;
     }
     assert(grown.size() == 2);
-    segments_.reserve(segments_.size() + 1);  // memory first
+    if (segments_.size() == segments_.capacity())
+      segments_.reserve(segments_.size() + segments_.size() / 4 + 4);  // memory first
     if (segments_[directory_[place]].shape().depth == depth_) {
-      std::vector<std::uint32_t> doubled(2 * directory_.size());
+      table_list<std::uint32_t> doubled(2 * directory_.size());
       for (std::size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
       directory_ = std::move(doubled);
       ++depth_;
@@ -72,6 +79,33 @@ class segment_tree {
     segments_[directory_[place]] = std::move(grown[0]);
     segments_.push_back(std::move(grown[1]));
     for (std::uint64_t i = first + each; i < first + 2 * each; ++i) directory_[i] = added;
+  }
+
+  // The place of the other part of the path that the segment here was cut from, if it can be joined with it again.
+  std::optional<std::uint64_t> buddy(std::uint64_t place) const {
+    const uniform_shape& shape = segments_[directory_[place]].shape();
+    if (shape.depth == 0) return std::nullopt;
+    const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
+    const std::uint64_t other = place / each * each ^ each;
+    const uniform_shape& others = segments_[directory_[other]].shape();
+    return others.depth == shape.depth && others.cell_bits == shape.cell_bits ? std::optional(other) : std::nullopt;
+  }
+  // The segments at a place and at its buddy become one.  Requires: there is one.
+  void join(std::uint64_t place, uniform_segment whole) {
+    const unsigned joined_depth = whole.shape().depth;
+    const std::uint64_t each = std::uint64_t{1} << (depth_ - joined_depth);
+    const std::uint64_t first = place / each * each;
+    const std::uint32_t kept = directory_[first];
+    const std::uint32_t gone = directory_[first + each / 2];
+    const auto last = static_cast<std::uint32_t>(segments_.size() - 1);
+    segments_[kept] = std::move(whole);
+    for (std::uint64_t i = first + each / 2; i < first + each; ++i) directory_[i] = kept;
+    if (gone != last) {
+      segments_[gone] = std::move(segments_[last]);
+      std::replace(directory_.begin(), directory_.end(), last, gone);
+    }
+    segments_.pop_back();
+    if (joined_depth + 1 == depth_) shrink();
   }
 
   // Calls visit(place, segment) for every segment, in the order of digests.
@@ -109,6 +143,15 @@ class segment_tree {
   status validate() const { return {}; }
 
  private:
+  // The directory is as deep as its deepest segment.
+  void shrink() {
+    unsigned deepest = 0;
+    for (const uniform_segment& s : segments_) deepest = std::max(deepest, s.shape().depth);
+    const unsigned less = depth_ - deepest;
+    for (std::size_t i = 0; i < directory_.size() >> less; ++i) directory_[i] = directory_[i << less];
+    directory_.resize(directory_.size() >> less);
+    depth_ = deepest;
+  }
   bool make_directory() {
     if (depth_ > 40 || places_.is_flat() || places_.roots() >> (40 - depth_) != 0) return false;
     const std::uint64_t size = places_.roots() << depth_;
@@ -116,7 +159,7 @@ class segment_tree {
     directory_.reserve(size);
     for (std::uint32_t i = 0; i < segments_.size(); ++i) {
       const uniform_shape& shape = segments_[i].shape();
-      if (shape.depth > depth_ || shape.width != segments_[0].shape().width) return false;
+      if (shape.depth > depth_) return false;
       const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
       if (directory_.size() % each != 0 || directory_.size() + each > size) return false;
       directory_.insert(directory_.end(), each, i);
@@ -126,8 +169,8 @@ class segment_tree {
 
   stream_places places_;
   std::uint32_t depth_ = 0;  // of the directory
-  std::vector<uniform_segment> segments_;
-  std::vector<std::uint32_t> directory_;
+  table_list<uniform_segment> segments_;
+  table_list<std::uint32_t> directory_;
 };
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

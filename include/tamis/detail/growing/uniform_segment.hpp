@@ -7,7 +7,8 @@
 //
 // A segment follows its keys in small steps of slots: no bit of any entry changes with them. At 64 slots in a block it is full,
 // and grows: it gets twice the quotients, or is cut in two. Every entry then needs a bit that only its key knows, so all of
-// them are renewed from the store, which has the keys in the order of the table: one scan of a range.
+// them are renewed from the store, which has the keys in the order of the table: one scan of a range. Where there is no store,
+// all entries of the segment have a bit less from then on, until one renews them.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,13 +19,21 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
+enum class segment_growth_kind { none, doubled, cut };  // the same segment, one of twice the quotients, or two
+
 struct uniform_shape {
   std::uint32_t depth = 0;      // bits of the path
   std::uint32_t cell_bits = 6;  // c
   std::uint32_t width = 8;      // r
 
+  static constexpr unsigned most_bits = 62;  // of place and remainder: lookups take them from one word
+
   unsigned place_bits() const { return depth + cell_bits; }
   std::uint64_t quotients() const { return std::uint64_t{1} << cell_bits; }
+  // Of what it becomes.
+  uniform_shape grown(segment_growth_kind kind, unsigned to_width) const {
+    return {depth + (kind == segment_growth_kind::cut), cell_bits + (kind == segment_growth_kind::doubled), to_width};
+  }
   // Slots behind the last home, whole blocks of them: memory then grows with S. At 0.95 what waits there is longer than 64
   // slots with probability 2e-3; the segment then takes a step early.
   std::uint64_t spare(unsigned slots) const { return std::uint64_t{cell_bits >= 12 ? 2u : 1u} * slots; }
@@ -49,6 +58,17 @@ class uniform_segment {
     return uniform_segment(shape, std::move(table));
   }
   uniform_segment(const uniform_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
+  // With these runs, and as few slots as they and one more need.
+  static result<uniform_segment> laid_out(const uniform_shape& shape, const dense_runs& runs) {
+    unsigned slots = slots_for(shape, runs.size());
+    auto table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots));
+    while (!table && slots < spacing::most) {  // no room for the runs at its end
+      slots = slots_after(slots);
+      table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots));
+    }
+    if (!table) return std::move(table).take_failure();
+    return uniform_segment(shape, *std::move(table));
+  }
 
   const uniform_shape& shape() const { return shape_; }
   const paired_table& table() const { return table_; }
@@ -65,15 +85,14 @@ class uniform_segment {
   TAMIS_INLINE std::uint64_t limit(unsigned percent = fullest) const {
     return limit_of(shape_, table_.table().slots_per_block(), percent);
   }
+  std::uint64_t limit_of_all_slots() const { return limit_of(shape_, spacing::most, fullest); }
   TAMIS_INLINE bool is_full() const { return table_.table().used() >= limit(); }
 
   // The slots of a block after a step, 64 at last.
   static constexpr unsigned slots_after(unsigned slots) { return slots + step >= 62 ? spacing::most : slots + step; }
   // More slots, in a copy. False, and nothing has changed, if there are no more.
-  bool step_up() {
-    const unsigned slots = table_.table().slots_per_block();
-    return slots < spacing::most && take_slots(slots_after(slots));
-  }
+  bool step_up() { return may_step_up() && take_slots(slots_after(table_.table().slots_per_block())); }
+  bool may_step_up() const { return table_.table().slots_per_block() < spacing::most; }
   // Fewer slots, if much less than all are in use: so that it does not step up and down with every key.
   bool step_down() {
     const std::uint64_t used = table_.table().used();
@@ -97,7 +116,7 @@ class uniform_segment {
   }
   status validate() const {
     if (shape_.depth > 40 || shape_.cell_bits < least_cell_bits || shape_.cell_bits > 20 ||
-        shape_.place_bits() + shape_.width > 62 || table_.table().quotients() != shape_.quotients()) {
+        shape_.place_bits() + shape_.width > uniform_shape::most_bits || table_.table().quotients() != shape_.quotients()) {
       return failure{"a segment has a shape that cannot be"};
     }
     return {};
