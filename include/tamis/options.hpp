@@ -252,7 +252,7 @@ struct evergreen_fixed_options {
 
 // evergreen_stored
 struct evergreen_stored_options {
-  std::optional<unsigned> remainder = std::nullopt;  // bits stored per key, 4 to 24
+  std::optional<unsigned> remainder = std::nullopt;  // bits stored per key, 5 to 24
   std::optional<unsigned> segment = std::nullopt;    // quotients of a segment, a power of two, 64 to 65,536
 
   option_list list() const { return detail::option_words().add("remainder", remainder).add("segment", segment).take(); }

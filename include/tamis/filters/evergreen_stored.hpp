@@ -7,10 +7,11 @@
 //
 // A segment is a table of 2^c quotients with 34 to 64 slots for every 64 of them (detail/growing/uniform_segment.hpp). A full
 // one gets four more slots a block, in a copy, without the store; at 64 it grows: it gets twice the quotients, or is cut in
-// two. Where no store is at hand, all its entries then give up a bit, which the next step with a store gives back. Nearly empty
+// two. Without a store it refuses then, unless expand() takes a bit from every entry, which a store can give back. Nearly empty
 // parts are joined. The invariant and its proofs are those of evergreen (docs/filters/evergreen.md).
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,9 +28,10 @@ namespace tamis::inline TAMIS_LEVEL {
 class evergreen_stored {
  public:
   using options = evergreen_stored_options;
+  static constexpr unsigned narrowest = detail::pair_code::least_width + 1;  // expand() can take a bit
   static constexpr unsigned widest = 24;
   static constexpr option_info option_table[] = {
-      {"remainder", "4 to 24", "from the rate or the bits", "bits stored per key"},
+      {"remainder", "5 to 24", "from the rate or the bits", "bits stored per key"},
       {"segment", "64 to 65536", "16384", "quotients of a segment, a power of two"},
   };
   static constexpr filter_info info{
@@ -41,7 +43,7 @@ class evergreen_stored {
 
   static result<evergreen_stored> create(const filter_params& params) {
     TAMIS_CHECK(check_params(info, params));
-    TAMIS_TRY(const std::uint64_t asked, number_option(params, "remainder", 0, detail::pair_code::least_width, widest));
+    TAMIS_TRY(const std::uint64_t asked, number_option(params, "remainder", 0, narrowest, widest));
     TAMIS_TRY(const std::uint64_t segment, number_option(params, "segment", 16384, 64, 65536));
     if (!std::has_single_bit(segment)) {
       return failure{"option segment: " + std::to_string(segment) + " is not a power of two"};
@@ -55,7 +57,7 @@ class evergreen_stored {
     segments.reserve(shape.roots);
     for (std::uint64_t i = 0; i < shape.roots; ++i) {
       TAMIS_TRY(detail::uniform_segment root,
-                detail::uniform_segment::make({0, shape.cell_bits, shape.width}, shape.keys_each));
+                detail::uniform_segment::make({0, shape.cell_bits, shape.width}, 0));  // memory follows the keys
       segments.push_back(std::move(root));
     }
     made.tree_ = detail::segment_tree(shape.roots, std::move(segments));
@@ -76,7 +78,7 @@ class evergreen_stored {
     return s.table().count(s.quotient_of(stream), s.behind_place(stream));
   }
 
-  // Adds an entry that is a prefix of the key. A segment that grows without a store has a bit less in every entry.
+  // Adds an entry that is a prefix of the key. A segment that has all its slots is full without a store.
   insert_result insert(digest d) { return insert_with(d, nullptr); }
   // The same; the store holds all keys of this filter, and may or may not hold `d` already.
   template <remote R>
@@ -119,7 +121,7 @@ class evergreen_stored {
   std::uint64_t rejuvenate_all(const R& stored) {
     return rejuvenate_all_with(remote_ref(stored));
   }
-  // Every segment grows once, without a store.
+  // Every segment grows once without a store, and gives up a bit of every entry for it.
   status expand();
   // All entries of both. Where this filter's quotients have more bits than the other one's, entries become shorter.
   status merge(const evergreen_stored& other);
@@ -253,18 +255,17 @@ class evergreen_stored {
   }
   static result<table_of_roots> shape_for(const filter_params& params, unsigned asked, unsigned segment_bits) {
     if (params.fpr) {
-      unsigned width = asked == 0 ? detail::pair_code::least_width : asked;
+      unsigned width = asked == 0 ? narrowest : asked;
       while (asked == 0 && width <= widest && std::ldexp(0.95, -static_cast<int>(width)) > *params.fpr) ++width;
       if (width > widest) return failure{"fpr " + detail::shown(*params.fpr) + " would need remainders of more than 24 bits"};
       return roots_for(params.capacity, width, segment_bits);
     }
     const double bits = *params.bits_per_key * static_cast<double>(params.capacity);
-    for (unsigned width = asked == 0 ? widest : asked; width >= (asked == 0 ? detail::pair_code::least_width : asked);
-         --width) {
+    for (unsigned width = asked == 0 ? widest : asked; width >= (asked == 0 ? narrowest : asked); --width) {
       const table_of_roots shape = roots_for(params.capacity, width, segment_bits);
       if (bits_of(shape) <= bits) return shape;
     }
-    const double least = bits_of(roots_for(params.capacity, asked == 0 ? detail::pair_code::least_width : asked, segment_bits));
+    const double least = bits_of(roots_for(params.capacity, asked == 0 ? narrowest : asked, segment_bits));
     return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
                    " keys need at least " + std::to_string(least / static_cast<double>(params.capacity))};
   }

@@ -18,13 +18,11 @@ inline bool evergreen_stored::insert_growing(digest d, const remote_ref* stored)
       }
       if (s.step_up()) continue;
       if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
-      if (grow_alone(place_of(d))) continue;
     }
     // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-    if (insert_at(s, p)) return true;
+    if (insert_at(s, p) || (s.make_end_room(1) && insert_at(s, p))) return true;
     if (s.step_up()) continue;
-    if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
-    if (!grow_alone(place_of(d))) return false;
+    if (!may_renew || !(may_renew = grow(place_of(d), *stored, &d))) return false;
   }
 }
 
@@ -155,7 +153,7 @@ inline bool evergreen_stored::add(const detail::stream_prefix& p) {
     const std::uint64_t quotient = s.quotient_of(p.bits);
     detail::run_entries entries = s.table().entries_of(quotient);
     entries.push_back(code.prefix(s.behind_place(p.bits), level));
-    if (s.table().write(quotient, entries)) {
+    if (s.table().write_with_room(quotient, entries)) {
       ++keys_;
       return true;
     }
@@ -195,25 +193,41 @@ inline adapt_result evergreen_stored::adapt_with(digest d, const remote_ref& sto
   if (std::find(streams.begin(), streams.end(), asked.stream) != streams.end() || (!are_all && holds(stored, d)))
     return adapt_result::is_member;
   if (!are_all) return adapt_result::unfixable;
+  std::optional<detail::uniform_segment> as_it_was;  // before it got more slots, which may not help
+  const auto unfixable = [&] {
+    if (as_it_was) tree_[locate(d).segment] = *std::move(as_it_was);
+    return adapt_result::unfixable;
+  };
   for (unsigned growths = 0;;) {
     detail::uniform_segment& s = tree_[locate(d).segment];
+    const std::uint64_t most = s.limit(detail::uniform_segment::fullest_of_fixes);
     const detail::stream_prefix under{asked.root, asked.stream, s.shape().place_bits() + s.shape().width};
     stream_list keys;  // of the streams, those that share the entries' bits now, behind the quotient
     for (const detail::uint128 stream : streams) {
       if (under.matches(stream)) keys.push_back(s.behind_place(stream));
     }
-    const auto done = s.table().adapt(s.quotient_of(asked.stream), s.behind_place(asked.stream), {keys.data(), keys.size()},
-                                      s.limit(detail::uniform_segment::fullest_of_fixes));
+    const auto done =
+        s.table().adapt(s.quotient_of(asked.stream), s.behind_place(asked.stream), {keys.data(), keys.size()}, most);
     switch (done.is) {
       case outcome::fixed: keys_ -= done.dropped; return adapt_result::fixed;
       case outcome::not_positive:  // growth has renewed it
         return growths != 0 ? adapt_result::fixed : adapt_result::not_positive;
       case outcome::no_room:
+        if (++growths > detail::adapt_work::most_growths) return unfixable();
+        if (!as_it_was) as_it_was = s;
+        // It is full, or one run has filled its end.
+        if (s.table().table().used() + 2 * keys.size() < most && s.make_end_room(2 * keys.size())) continue;
         if (s.step_up()) continue;
-        if (growths++ < detail::adapt_work::most_growths && grow(place_of(d), stored, nullptr)) continue;
-        return adapt_result::unfixable;
-      case outcome::missing: ++missing_; return adapt_result::unfixable;
-      case outcome::unfixable: return adapt_result::unfixable;
+        try {
+          if (!grow(place_of(d), stored, nullptr)) return unfixable();
+        } catch (...) {
+          unfixable();
+          throw;
+        }
+        as_it_was.reset();
+        continue;
+      case outcome::missing: ++missing_; return unfixable();
+      case outcome::unfixable: return unfixable();
     }
   }
 }

@@ -66,6 +66,7 @@ class uniform_segment {
       slots = slots_after(slots);
       table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots));
     }
+    if (!table) table = paired_table::laid_out(runs, shape.quotients(), spacing(slots));  // as long as a run can be
     if (!table) return std::move(table).take_failure();
     return uniform_segment(shape, *std::move(table));
   }
@@ -93,6 +94,8 @@ class uniform_segment {
   // More slots, in a copy. False, and nothing has changed, if there are no more.
   bool step_up() { return may_step_up() && take_slots(slots_after(table_.table().slots_per_block())); }
   bool may_step_up() const { return table_.table().slots_per_block() < spacing::most; }
+  // Room for `more` slots behind the last home, if so many homes are free. False, and nothing has changed, if they are not.
+  bool make_end_room(std::uint64_t more) { return table_.make_end_room(more); }
   // Fewer slots, if much less than all are in use: so that it does not step up and down with every key.
   bool step_down() {
     const std::uint64_t used = table_.table().used();
@@ -128,6 +131,9 @@ class uniform_segment {
   }
   bool take_slots(unsigned slots) {
     auto changed = table_.respaced(spacing(slots), shape_.spare(slots));
+    // Runs behind the last home may be longer than evenly spread keys make them.
+    if (!changed)
+      changed = table_.respaced(spacing(slots), std::max(shape_.spare(slots), table_.table().slots() - table_.table().homes()));
     if (!changed) return false;
     table_ = *std::move(changed);
     return true;
