@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "lab/experiments/evergreen_common.hpp"
-#include "tamis/detail/any/model.hpp"
-#include "tamis/filters/evergreen_stored.hpp"
 
 namespace tamis::lab {
 
@@ -16,16 +14,6 @@ namespace {
 
 // The one in front of a store that the claims are about.
 constexpr const char* ours = "evergreen_stored";
-
-// evergreen_stored is not one of the filters that tamis comes with.
-const registry& known() {
-  static const registry all = [] {
-    registry r = registry::builtin();
-    if (!r.find("evergreen-stored")) r.add(entry_of<evergreen_stored>());
-    return r;
-  }();
-  return all;
-}
 
 constexpr double first_keys = 1000;
 constexpr double settled_from = 16'000;
@@ -74,7 +62,7 @@ class growing_filter {
  private:
   growing_filter(grown how, contest_filter f) : how_(std::move(how)), filter_(std::move(f)) {}
   static result<any_filter> of(const grown& how, std::uint64_t capacity) {
-    return any_filter::create(known(), how.who.id, {.capacity = capacity, .fpr = asked_rate, .options = how.who.options});
+    return any_filter::create(how.who.id, {.capacity = capacity, .fpr = asked_rate, .options = how.who.options});
   }
   status rebuild() {
     TAMIS_TRY(any_filter f, of(how_, 2 * filter_.filter().capacity()));
@@ -151,7 +139,7 @@ std::vector<verdict> judge(const table& seen) {
   return all;
 }
 
-constexpr contest_line lines[] = {{"evergreen_stored", "evergreen, second edition, with a store", "evergreen-fixed"},
+constexpr contest_line lines[] = {{"evergreen_stored", "evergreen-stored", "evergreen-stored"},
                                   {"evergreen_store", "evergreen with a store", "evergreen"},
                                   {"evergreen_growing", "evergreen, no store", "evergreen/2"},
                                   {"infini_growing", "infini, growing", "infini"},

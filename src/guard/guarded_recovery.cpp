@@ -51,7 +51,8 @@ status guarded_store::parts::try_filter() {
   adapts_itself_ = entry->can.adapt;
   can_adapt_ = example.can().adapt;
   can_erase_ = entry->can.erase;
-  can_expand_ = entry->can.expand;
+  // What would give up a bit of every entry for it is better made anew, with one scan.
+  can_expand_ = entry->can.expand && entry->info->id != "evergreen-stored";
   can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
   return {};
 }

@@ -80,7 +80,7 @@ TEST_P(erasing, every_copy_that_went_in) {
 TEST_P(erasing, keys_that_seemed_to_be_in_stay) {
   any_filter f = make(2000, 0.1);
   const std::vector<digest> first = insert_all(f, keys(900));
-  std::vector<digest> seemed = strangers(3000);
+  std::vector<digest> seemed = strangers(6000);
   std::erase_if(seemed, [&f](digest d) { return !f.may_contain(d); });
   ASSERT_GT(seemed.size(), 20u);
   const std::vector<digest> second = insert_all(f, seemed);
