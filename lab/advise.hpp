@@ -14,6 +14,10 @@
 // Filters are compared at the same memory by their cost (memory_bytes), or by their memory, slow memory at its price, at the
 // same rate (fpr). That rate bounds what keys meet that are asked for the first time; trust_log bounds the rate over the log.
 // With growth, memory is the mean over the growth: a filter that cannot grow has to be made for the end.
+//
+// A log that may repeat also has the best filters that do not adapt tried with a list of their known mistakes, whose size is
+// searched for: at the same memory, which pays for the list, or where the log is trusted. A list does nothing for keys that are
+// asked for the first time, so where those bound the rate, it cannot save memory.
 
 #include <cmath>
 #include <cstdint>
@@ -35,6 +39,7 @@ struct advice_wish {
   std::optional<std::uint64_t> memory_bytes = std::nullopt;  // ... and fast memory at the end. At least one of them
   bool trust_log = false;  // the rate may be kept over the log only: keys asked for the first time may meet a higher one
   bool deletes = false;
+  bool slow_memory = true;       // may a filter have some?
   double read_ns = 100'000;      // a store read, or a range scan
   double slow_bit_price = 0.05;  // of a bit of slow memory, in bits of fast memory
   const registry* known = nullptr;
@@ -60,11 +65,14 @@ struct estimate {
   double priced_bits = 0;  // mean_fast_bits, and what slow memory costs in such bits
 
   bool fits() const { return refusal.empty(); }
+  bool has_list() const;     // of known mistakes
+  std::string name() const;  // of the filter, or ID+mistakes
+  bool adapts() const { return entry->can.adapt || has_list(); }
 };
 
 struct advice {
   std::vector<estimate> ranked;  // those that fit, the best first
-  std::vector<estimate> others;  // those that do not, in the registry's order
+  std::vector<estimate> others;  // those that do not, in the registry's order; lists are never among them
   std::uint64_t final_keys = 0;
   std::string would_fit;   // where none fits: what would, in words; empty: nothing that was tried
   bool by_memory = false;  // compared by memory at the same rate, not by cost at the same memory

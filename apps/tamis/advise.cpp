@@ -28,6 +28,7 @@ struct advise_flags {
   std::string slow_bit_price = "0.05";
   bool deletes = false;
   bool trust_log = false;
+  bool no_slow_memory = false;
   std::string members_path;
   std::string queries_path;
   key_style style;
@@ -51,6 +52,7 @@ lab::advice_wish wish_of(const advise_flags& given, std::uint64_t members) {
   wish.slow_bit_price = parse_share("--slow-bit-price", given.slow_bit_price);
   wish.deletes = given.deletes;
   wish.trust_log = given.trust_log;
+  wish.slow_memory = !given.no_slow_memory;
   return wish;
 }
 
@@ -129,6 +131,7 @@ void add_advise(CLI::App& tool) {
   command->add_flag("--trust-log", given->trust_log,
                     "keep that share over the log only: keys that are new then meet a higher rate");
   command->add_option("--memory", given->memory, "fast memory there is, at the end")->type_name("BYTES");
+  command->add_flag("--no-slow-memory", given->no_slow_memory, "only filters that keep nothing in slow memory");
   command->add_flag("--deletes", given->deletes, "only filters that can delete");
   given->files.reads_keys(*command, "--members", given->members_path, "keys that are in the store; - is standard input");
   given->files.reads_keys(*command, "--queries", given->queries_path,

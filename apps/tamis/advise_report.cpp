@@ -40,7 +40,7 @@ void print_table(const advise_result& result, output& out) {
   shown.column("filter\nns");
   shown.column("cost, ns\nper query");
   for (const estimate& e : result.found.ranked) {
-    std::vector<std::string> row = {std::string(e.entry->info->id), megabytes(static_cast<double>(e.at_end.fast))};
+    std::vector<std::string> row = {e.name(), megabytes(static_cast<double>(e.at_end.fast))};
     if (grows) {
       row.push_back(megabytes(static_cast<double>(e.at_start.fast)));
       row.push_back(megabytes(e.mean_fast_bits));
@@ -70,6 +70,7 @@ std::string wish_text(const advise_result& result) {
   std::string text = counted(wish.capacity, "key");
   if (wish.growth > 1) text += fmt::format(", growing to {}", grouped(result.found.final_keys));
   if (wish.deletes) text += ", with deletes";
+  if (!wish.slow_memory) text += ", without slow memory";
   if (wish.fpr)
     text += fmt::format("; at most {} of the queries for absent keys may read the store{}", percent(*wish.fpr),
                         wish.trust_log ? ", over this log" : ", also of those for new ones");
@@ -81,53 +82,64 @@ std::string wish_text(const advise_result& result) {
   return text;
 }
 
+// What adapting asks of a store.
+std::string needs(const estimate& best, std::uint64_t keys) {
+  if (!best.adapts()) return "";
+  if (best.scans_per_query > 0)
+    return " Adapting reads a range of stored digests for each mistake: the store must have them in order.";
+  if (best.at_end.slow != 0) {
+    const auto bits = static_cast<double>(best.at_end.slow);
+    return fmt::format(" Adapting needs slow memory beside the store: {} MB, {:.0f} bits per key.", megabytes(bits),
+                       bits / static_cast<double>(keys));
+  }
+  return best.has_list() ? " Its list of known mistakes asks nothing of the store." : "";
+}
+
 // Why the first is the first.
 std::string reason(const advise_result& result) {
   const lab::advice& found = result.found;
   const estimate& best = found.ranked.front();
-  std::string text = fmt::format("{} {}", best.entry->info->id,
-                                 found.by_memory ? "keeps the rate in the least memory" : "costs least at this memory");
+  std::string text =
+      fmt::format("{} {}", best.name(), found.by_memory ? "keeps the rate in the least memory" : "costs least at this memory");
   if (found.ranked.size() > 1 && found.figure(found.ranked[1]) < found.figure(best)) text += ", within 2 %";
   if (found.by_memory && found.final_keys > result.wish.capacity) text += ", on average over the growth";
   text += ".";
   const bool repeats =
       result.log != nullptr && result.log->distinct_negatives() < 0.9 * static_cast<double>(result.log->negatives());
-  if (best.entry->can.adapt && repeats) {
+  if (best.adapts() && repeats) {
     text +=
         fmt::format(" It adapts: {} of its mistakes are repeats.", percent(best.repeated / (best.first_time + best.repeated)));
   } else if (!repeats) {
     text += " Keys that are not members are hardly asked for twice, so that adapting gains little.";
   }
   const auto other = std::find_if(found.ranked.begin() + 1, found.ranked.end(),
-                                  [&](const estimate& e) { return e.entry->can.adapt != best.entry->can.adapt; });
+                                  [&](const estimate& e) { return e.adapts() != best.adapts(); });
   if (other != found.ranked.end() && repeats) {
-    text += fmt::format(" The best that {}, {}, {} {}.", best.entry->can.adapt ? "does not" : "does", other->entry->info->id,
+    text += fmt::format(" The best that {}, {}, {} {}.", best.adapts() ? "does not" : "does", other->name(),
                         found.by_memory ? "takes" : "costs", more(found.figure(*other), found.figure(best)));
   }
   if (result.wish.trust_log && best.first_rate > 1.1 * result.wish.fpr.value_or(1)) {
     text += fmt::format(" Take care: the rate is kept because this log repeats its keys; new keys meet {}.",
                         percent(best.first_rate));
   }
-  if (best.scans_per_query > 0)
-    text += " Adapting reads a range of stored digests for each mistake: the store must have them in order.";
-  if (best.at_end.slow != 0)
-    text += fmt::format(" It also keeps {} MB in slow memory.", megabytes(static_cast<double>(best.at_end.slow)));
+  text += needs(best, found.final_keys);
   if (found.ranked.size() > 1) {
     const estimate& second = found.ranked[1];
     const double ratio = found.figure(second) / found.figure(best);
-    text += fmt::format(" Runner-up: {}, {}.", second.entry->info->id,
+    text += fmt::format(" Runner-up: {}, {}.", second.name(),
                         ratio < 1.02 ? "as good as equal" : more(found.figure(second), found.figure(best)));
   }
   return text;
 }
 
 json to_json(const estimate& e, std::uint64_t final_keys) {
-  json row = {{"filter", e.entry->info->id}, {"fits", e.fits()}};
+  json row = {{"filter", e.name()}, {"fits", e.fits()}};
   if (!e.refusal.empty()) row["reason"] = e.refusal;
   if (e.params.capacity == 0) return row;
   row["capacity"] = e.params.capacity;
   if (e.params.fpr) row["fpr"] = *e.params.fpr;
   if (e.params.bits_per_key) row["bits_per_key"] = *e.params.bits_per_key;
+  for (const auto& [option, value] : e.params.options) row["options"][option] = value;
   row["memory_bytes"] = e.at_end.fast / 8;
   row["memory_bytes_at_start"] = e.at_start.fast / 8;
   row["mean_memory_bytes"] = e.mean_fast_bits / 8;
@@ -147,9 +159,11 @@ json to_json(const estimate& e, std::uint64_t final_keys) {
 }  // namespace
 
 std::string create_arguments(const estimate& e) {
-  return fmt::format(
+  std::string text = fmt::format(
       "--filter {} --capacity {} {}", e.entry->info->id, e.params.capacity,
       e.params.fpr ? fmt::format("--fpr {:.4g}", *e.params.fpr) : fmt::format("--bits-per-key {:.6g}", *e.params.bits_per_key));
+  for (const auto& [option, value] : e.params.options) text += " --option " + option + "=" + value;
+  return text;
 }
 
 json advice_json(const advise_result& result) {
@@ -167,13 +181,14 @@ json advice_json(const advise_result& result) {
                  {"sampled_queries", log->sampled().size()},
                  {"sampling", std::ldexp(1.0, -static_cast<int>(log->shift()))}};
   }
-  json all = {{"keys", wish.capacity},       {"final_keys", found.final_keys},
-              {"deletes", wish.deletes},     {"read_us", wish.read_ns / 1000},
-              {"log", std::move(described)}, {"compared_by", found.by_memory ? "memory" : "cost"},
-              {"trust_log", wish.trust_log}, {"slow_bit_price", wish.slow_bit_price}};
+  json all = {{"keys", wish.capacity},          {"final_keys", found.final_keys},
+              {"deletes", wish.deletes},        {"read_us", wish.read_ns / 1000},
+              {"log", std::move(described)},    {"compared_by", found.by_memory ? "memory" : "cost"},
+              {"trust_log", wish.trust_log},    {"slow_bit_price", wish.slow_bit_price},
+              {"slow_memory", wish.slow_memory}};
   if (!found.would_fit.empty()) all["would_fit"] = found.would_fit;
   if (!found.ranked.empty()) {
-    all["recommended"] = found.ranked.front().entry->info->id;
+    all["recommended"] = found.ranked.front().name();
     all["create"] = create_arguments(found.ranked.front());
   }
   all["filters"] = std::move(filters);
@@ -188,7 +203,7 @@ void print_advice(const advise_result& result, output& out) {
   if (!result.found.ranked.empty()) print_table(result, out);
   std::string others;
   for (const estimate& e : result.found.others) {
-    others += (others.empty() ? "Do not fit: " : "; ") + std::string(e.entry->info->id) + ": " + e.refusal;
+    others += (others.empty() ? "Do not fit: " : "; ") + e.name() + ": " + e.refusal;
   }
   if (!others.empty()) {
     out.write('\n');

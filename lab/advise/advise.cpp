@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "lab/advise/trial.hpp"
+#include "lab/contenders.hpp"
+#include "tamis/detail/any/known_mistakes.hpp"
 
 namespace tamis::lab {
 namespace {
@@ -18,6 +20,8 @@ constexpr double most_bits_per_key = 4096;    // of filter_params
 constexpr double new_keys_without_log = 1e6;  // and as many queries
 constexpr unsigned most_doublings = 20;       // of a memory that nothing fits in
 constexpr double prior_mistakes = 100;        // weight of the formula against the trial's count
+constexpr std::size_t most_with_list = 3;     // filters that do not adapt, the best ones, that are tried with a list
+constexpr double list_bits[] = {0.125, 0.25, 0.5, 1, 2, 4};  // per key, where the rate is kept
 
 struct totals {
   double queries, negatives, distinct;
@@ -37,8 +41,8 @@ std::string rate_text(double rate) {
 
 class adviser {
  public:
-  adviser(const advice_wish& wish, const totals& log, const trial_setting& setting)
-      : wish_(wish), log_(log), setting_(setting) {}
+  adviser(const advice_wish& wish, const registry& known, const totals& log, const trial_setting& setting)
+      : wish_(wish), known_(known), log_(log), setting_(setting) {}
 
   estimate judge(const registry_entry& entry) const {
     estimate e;
@@ -47,25 +51,49 @@ class adviser {
       e.refusal = "cannot delete";
       return e;
     }
-    auto sized = wish_.fpr ? for_rate(entry) : for_memory(entry);
+    auto sized = wish_.fpr ? for_rate(entry, 0) : for_memory(entry, 0);
     if (!sized) {
       e.refusal = sized.message();
       return e;
     }
     e = *sized;
-    if (const double limit = bit_limit(); static_cast<double>(e.at_end.fast) > limit * memory_tolerance) {
+    if (!allowed(e)) {
+      e.refusal = "keeps " + bytes_text(static_cast<double>(e.at_end.slow)) + " of slow memory";
+    } else if (!within_memory(e)) {
       e.refusal = "needs " + bytes_text(static_cast<double>(e.at_end.fast));
     }
     return e;
   }
 
+  bool tries_lists() const { return setting_.has_log() && (!wish_.fpr || wish_.trust_log); }
+
+  // With the list of known mistakes that suits it best, if there is one that fits.
+  std::optional<estimate> judge_with_list(const registry_entry& entry) const {
+    std::optional<estimate> best;
+    const auto see = [&](const result<estimate>& e) {
+      if (!e || !within_memory(*e) || !allowed(*e)) return;
+      const double figure = wish_.fpr ? e->priced_bits : e->cost_ns;
+      if (!best || figure < (wish_.fpr ? best->priced_bits : best->cost_ns)) best = *e;
+    };
+    if (wish_.fpr) {
+      for (const double bits : list_bits) see(for_rate(entry, bits));
+    } else {
+      for (const double share : tried_shares) {
+        if (share > 0) see(for_memory(entry, share));
+      }
+    }
+    return best;
+  }
+
  private:
+  bool allowed(const estimate& e) const { return wish_.slow_memory || e.at_end.slow == 0; }
+  bool within_memory(const estimate& e) const { return static_cast<double>(e.at_end.fast) <= bit_limit() * memory_tolerance; }
   double bit_limit() const {
     return wish_.memory_bytes ? 8 * static_cast<double>(*wish_.memory_bytes) : std::numeric_limits<double>::infinity();
   }
 
   result<estimate> evaluate(const registry_entry& entry, filter_params params) const {
-    TAMIS_TRY(const trial_result got, run_trial(entry, params, setting_));
+    TAMIS_TRY(const trial_result got, run_trial({known_, entry}, params, setting_));
     estimate e;
     e.entry = &entry;
     const bool expands = setting_.grows() && entry.can.expand;
@@ -89,7 +117,7 @@ class adviser {
   void count_mistakes(const trial_result& got, estimate& e) const {
     const double once = e.first_rate * log_.distinct;
     const double again = e.first_rate * (log_.negatives - log_.distinct);
-    if (!e.entry->can.adapt || !setting_.has_log()) {
+    if (!e.adapts() || !setting_.has_log()) {
       e.first_time = once;
       e.repeated = again;
       return;
@@ -97,15 +125,20 @@ class adviser {
     const auto first = static_cast<double>(got.first_time);
     const double expected = e.first_rate * static_cast<double>(got.distinct_asked);
     e.first_time = once * (first + prior_mistakes) / (expected + prior_mistakes);
-    const double repeats_unseen = e.entry->info->fixes_last || once == 0 ? 0 : again / once;
+    const bool lasts = e.entry->info->fixes_last && !e.has_list();
+    const double repeats_unseen = lasts || once == 0 ? 0 : again / once;
     e.repeated = e.first_time * (static_cast<double>(got.repeated) + repeats_unseen) / (first + 1);
   }
 
   // The largest first-time rate, and with it the least memory, that keeps the wanted rate: the first-time rate itself and the
   // one over the log, or the latter only where the log is trusted.
-  result<estimate> for_rate(const registry_entry& entry) const {
+  // `list`: bits per key of a list of known mistakes beside it.
+  result<estimate> for_rate(const registry_entry& entry, double list) const {
     const double wanted = *wish_.fpr;
-    const auto at = [&](double rate) { return evaluate(entry, {.capacity = 0, .fpr = rate}); };
+    const bool adapts = entry.can.adapt || list > 0;
+    const auto at = [&](double rate) {
+      return evaluate(entry, {.capacity = 0, .fpr = rate, .bits_per_key = std::nullopt, .options = list_of(list)});
+    };
     const auto keeps = [&](const result<estimate>& e) {
       const double bound = wanted * rate_tolerance;
       return e && e->rate <= bound && (wish_.trust_log || e->first_rate <= bound);
@@ -115,7 +148,7 @@ class adviser {
     double low = wanted, high = 0;  // logarithmically between what keeps the rate and what does not
     if (keeps(best)) {
       high = std::min(largest_first_rate, wanted * log_.negatives / log_.distinct);
-      if (!wish_.trust_log || !entry.can.adapt || !setting_.has_log() || high <= wanted * 1.1) return best;
+      if (!wish_.trust_log || !adapts || !setting_.has_log() || high <= wanted * 1.1) return best;
       if (auto most = at(high); keeps(most)) return most;
     } else {
       const double missed = std::max(best->rate, wish_.trust_log ? 0 : best->first_rate);
@@ -142,19 +175,31 @@ class adviser {
   }
 
   // All the memory there is. A filter that grows begins with its share, and with less if it grows by more than the keys do.
-  result<estimate> for_memory(const registry_entry& entry) const {
+  // `share` of it for a list of known mistakes.
+  result<estimate> for_memory(const registry_entry& entry, double share) const {
     double bits = std::min(bit_limit() / static_cast<double>(setting_.final_keys()), most_bits_per_key);
-    auto best = evaluate(entry, {.capacity = 0, .fpr = std::nullopt, .bits_per_key = bits});
+    const auto with = [&] {
+      return evaluate(entry, {.capacity = 0, .fpr = std::nullopt, .bits_per_key = bits, .options = list_of(share * bits)});
+    };
+    auto best = with();
     for (unsigned tries = 0; tries < 6 && best; ++tries) {
       const double over = static_cast<double>(best->at_end.fast) / bit_limit();
       if (over <= memory_tolerance) break;
       bits /= over;
-      best = evaluate(entry, {.capacity = 0, .fpr = std::nullopt, .bits_per_key = bits});
+      best = with();
     }
     return best;
   }
 
+  static option_list list_of(double bits_per_key) {
+    if (bits_per_key == 0) return {};
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4gb", bits_per_key);
+    return {{"mistakes", text}};
+  }
+
   const advice_wish& wish_;
+  const registry& known_;
   totals log_;
   const trial_setting& setting_;
 };
@@ -178,13 +223,14 @@ void rank(advice& a) {
 namespace {
 
 // The least memory that any filter asked for which does everything else.
-std::string cheapest(const advice& found) {
+std::string cheapest(const advice& found, const advice_wish& wish) {
   const estimate* least = nullptr;
   for (const estimate& e : found.others) {
-    if (e.params.capacity != 0 && (least == nullptr || e.at_end.fast < least->at_end.fast)) least = &e;
+    const bool would = e.params.capacity != 0 && (wish.slow_memory || e.at_end.slow == 0);
+    if (would && (least == nullptr || e.at_end.fast < least->at_end.fast)) least = &e;
   }
   if (least == nullptr) return "";
-  return std::string(least->entry->info->id) + " would with " + bytes_text(static_cast<double>(least->at_end.fast));
+  return least->name() + " would with " + bytes_text(static_cast<double>(least->at_end.fast));
 }
 
 advice judged(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
@@ -196,13 +242,27 @@ advice judged(const advice_wish& wish, std::span<const digest> members, const qu
   if (setting.has_log()) {
     sums = {static_cast<double>(log->queries()), static_cast<double>(log->negatives()), log->distinct_negatives()};
   }
-  const adviser judge(wish, sums, setting);
   const registry& known = wish.known != nullptr ? *wish.known : registry::builtin();
+  const adviser judge(wish, known, sums, setting);
   double done = 0;
+  const double all = static_cast<double>(known.entries().size() + (judge.tries_lists() ? most_with_list : 0));
+  const auto one_done = [&] {
+    if (wish.progress) wish.progress(++done / all);
+  };
   for (const registry_entry& entry : known.entries()) {
     estimate e = judge.judge(entry);
     (e.fits() ? found.ranked : found.others).push_back(std::move(e));
-    if (wish.progress) wish.progress(++done / static_cast<double>(known.entries().size()));
+    one_done();
+  }
+  rank(found);
+  if (!judge.tries_lists()) return found;
+  std::vector<const registry_entry*> plain;
+  for (const estimate& e : found.ranked) {
+    if (!e.adapts() && plain.size() < most_with_list) plain.push_back(e.entry);
+  }
+  for (const registry_entry* entry : plain) {
+    if (auto e = judge.judge_with_list(*entry)) found.ranked.push_back(std::move(*e));
+    one_done();
   }
   rank(found);
   return found;
@@ -210,17 +270,21 @@ advice judged(const advice_wish& wish, std::span<const digest> members, const qu
 
 }  // namespace
 
+bool estimate::has_list() const { return detail::list_option(params.options) != nullptr; }
+
+std::string estimate::name() const { return std::string(entry->info->id) + (has_list() ? "+mistakes" : ""); }
+
 advice advise(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
   advice found = judged(wish, members, log);
   if (!found.ranked.empty()) return found;
-  found.would_fit = cheapest(found);
+  found.would_fit = cheapest(found, wish);
   advice_wish larger = wish;
   for (unsigned doublings = 0; found.would_fit.empty() && wish.memory_bytes && doublings < most_doublings; ++doublings) {
     *larger.memory_bytes *= 2;
     const advice other = judged(larger, members, log);
     if (!other.ranked.empty()) {
-      found.would_fit = std::string(other.ranked.front().entry->info->id) + " would with " +
-                        bytes_text(8 * static_cast<double>(*larger.memory_bytes));
+      found.would_fit =
+          other.ranked.front().name() + " would with " + bytes_text(8 * static_cast<double>(*larger.memory_bytes));
     }
   }
   return found;

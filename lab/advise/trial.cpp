@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tamis/detail/any/known_mistakes.hpp"
 #include "tamis/memory_remote.hpp"
 
 namespace tamis::lab {
@@ -62,12 +63,17 @@ class counted_remote {
 
 class one_trial {
  public:
-  one_trial(const registry_entry& entry, const filter_params& params, const trial_setting& setting)
-      : entry_(entry), params_(params), setting_(setting), expands_(setting.grows() && entry.can.expand) {}
+  one_trial(const tried_filter& filter, const filter_params& params, const trial_setting& setting)
+      : known_(filter.known),
+        entry_(filter.entry),
+        params_(params),
+        setting_(setting),
+        expands_(setting.grows() && entry_.can.expand),
+        adapts_(entry_.can.adapt || tried_filter::has_list(params)) {}
 
   result<trial_result> run() {
     TAMIS_CHECK(see_sizes());
-    const bool adapts = entry_.can.adapt && setting_.has_log();
+    const bool adapts = adapts_ && setting_.has_log();
     const std::uint64_t rounds = adapts ? most_rounds : 1;
     for (std::uint64_t round = 0; round < rounds && got_.first_time < enough_mistakes; ++round) {
       TAMIS_CHECK(fill(round));
@@ -85,7 +91,7 @@ class one_trial {
   result<std::unique_ptr<any_model>> make(std::uint64_t capacity) const {
     filter_params params = params_;
     params.capacity = capacity;
-    return entry_.create(params);
+    return make_model(known_, entry_.info->id, params);
   }
 
   // Sizes are those of an empty filter for all keys, or for so many of them, by a power of two, that it is cheap to make.
@@ -111,7 +117,7 @@ class one_trial {
     if (expands_) {
       in = grow(members);
     } else {
-      if (entry_.can.adapt) std::for_each(members.begin(), members.end(), [this](digest d) { stored_.insert(d); });
+      if (adapts_) std::for_each(members.begin(), members.end(), [this](digest d) { stored_.insert(d); });
       in = filter_->insert_many(hasher(), members, {});
     }
     if (in < members.size())
@@ -170,7 +176,7 @@ class one_trial {
         const std::uint32_t key = setting_.numbers()[first + i];
         (was_wrong[key] ? got_.repeated : got_.first_time) += 1;
         was_wrong[key] = true;
-        if (entry_.can.adapt && filter_->adapt(queries[first + i], stored) == adapt_result::fixed) break;
+        if (adapts_ && filter_->adapt(queries[first + i], stored) == adapt_result::fixed) break;
       }
       first += done;
     }
@@ -188,10 +194,12 @@ class one_trial {
     got_.mean_fast_bits *= grown;
   }
 
+  const registry& known_;
   const registry_entry& entry_;
   const filter_params& params_;
   const trial_setting& setting_;
   bool expands_;
+  bool adapts_;
   trial_result got_;
   std::unique_ptr<any_model> filter_;
   memory_remote stored_;
@@ -228,8 +236,10 @@ trial_setting::trial_setting(std::uint64_t capacity, std::uint64_t final_keys, s
   distinct_ = static_cast<std::uint32_t>(seen.size());
 }
 
-result<trial_result> run_trial(const registry_entry& entry, filter_params params, const trial_setting& setting) {
-  return one_trial(entry, params, setting).run();
+bool tried_filter::has_list(const filter_params& params) { return list_option(params.options) != nullptr; }
+
+result<trial_result> run_trial(const tried_filter& filter, filter_params params, const trial_setting& setting) {
+  return one_trial(filter, params, setting).run();
 }
 
 }  // namespace tamis::lab

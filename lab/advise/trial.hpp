@@ -52,7 +52,15 @@ struct trial_result {
   std::uint64_t distinct_asked = 0;  // keys asked, in all rounds
 };
 
+// What is tried: a filter of a registry. With the option `mistakes` it has a list of its known mistakes, and adapts.
+struct tried_filter {
+  const registry& known;
+  const registry_entry& entry;
+
+  static bool has_list(const filter_params& params);
+};
+
 // `params` without their capacity. An error says why the filter cannot be made or cannot hold the keys.
-result<trial_result> run_trial(const registry_entry& entry, filter_params params, const trial_setting& setting);
+result<trial_result> run_trial(const tried_filter& filter, filter_params params, const trial_setting& setting);
 
 }  // namespace tamis::lab

@@ -28,8 +28,8 @@ std::vector<digest> digests_of(const std::string& name, std::size_t count) {
   return all;
 }
 
-const estimate* find(const std::vector<estimate>& list, std::string_view id) {
-  const auto at = std::find_if(list.begin(), list.end(), [&](const estimate& e) { return e.entry->info->id == id; });
+const estimate* find(const std::vector<estimate>& list, std::string_view name) {
+  const auto at = std::find_if(list.begin(), list.end(), [&](const estimate& e) { return e.name() == name; });
   return at == list.end() ? nullptr : &*at;
 }
 
@@ -143,15 +143,38 @@ TEST(advise, a_trusted_log_that_repeats_makes_adaptive_filters_smaller) {
   const advice with = advise({.capacity = 10'000, .fpr = 0.001, .trust_log = true}, {}, &log);
   const advice without = advise({.capacity = 10'000, .fpr = 0.001}, {}, nullptr);
   ASSERT_FALSE(with.ranked.empty());
-  EXPECT_TRUE(with.ranked.front().entry->can.adapt);
+  EXPECT_TRUE(with.ranked.front().adapts());
   for (const estimate& e : with.ranked) {
-    SCOPED_TRACE(e.entry->info->id);
+    SCOPED_TRACE(e.name());
     const estimate* before = find(without.ranked, e.entry->info->id);
     ASSERT_NE(before, nullptr);
-    EXPECT_TRUE(e.entry->can.adapt || e.at_end.fast == before->at_end.fast);
+    EXPECT_TRUE(e.adapts() || e.at_end.fast == before->at_end.fast);
     EXPECT_NEAR(e.rate * 300'000, e.first_time + e.repeated, 1e-6 * (1 + e.first_time + e.repeated));
   }
   EXPECT_LT(with.ranked.front().at_end.fast, without.ranked.front().at_end.fast);
+}
+
+// A few keys are most of the log: a short list of them is the best use of memory for a filter that cannot adapt by itself.
+TEST(advise, lists_of_known_mistakes_are_tried_where_a_log_repeats) {
+  query_sample log(10'000);
+  for (const digest d : digests_of("firehose-powerlaw", 200'000)) log.add_absent_query(d);
+  const advice found = advise({.capacity = 10'000, .memory_bytes = 12'500, .read_ns = 1e7}, {}, &log);
+  const auto listed = std::find_if(found.ranked.begin(), found.ranked.end(), [](const estimate& e) { return e.has_list(); });
+  ASSERT_NE(listed, found.ranked.end());
+  const estimate* plain = find(found.ranked, listed->entry->info->id);
+  ASSERT_NE(plain, nullptr);
+  EXPECT_LT(listed->cost_ns, plain->cost_ns);
+  EXPECT_EQ(listed->scans_per_query, 0);
+  EXPECT_LE(listed->at_end.fast, 8 * 12'500u * 1.005);
+  const auto made = any_filter::create(listed->entry->info->id, listed->params).value();
+  EXPECT_EQ(made.kind(), listed->name());
+  EXPECT_EQ(made.bits().fast, listed->at_start.fast);
+
+  // Of no use where nothing repeats, and where new keys bound the rate.
+  for (const advice& other : {advise({.capacity = 10'000, .memory_bytes = 12'500}, {}, nullptr),
+                              advise({.capacity = 10'000, .fpr = 0.01}, {}, &log)}) {
+    EXPECT_TRUE(std::none_of(other.ranked.begin(), other.ranked.end(), [](const estimate& e) { return e.has_list(); }));
+  }
 }
 
 TEST(advise, the_price_of_a_read_decides_between_time_and_mistakes) {
