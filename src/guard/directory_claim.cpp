@@ -23,14 +23,19 @@ std::map<std::pair<dev_t, ino_t>, pid_t>& claims() {
 
 }  // namespace
 
-result<directory_claim> directory_claim::take(const std::string& directory) {
+result<std::string> absolute_path(const std::string& directory) {
   std::error_code failed;
-  const std::filesystem::path path = std::filesystem::canonical(directory, failed);
-  struct stat found {};
+  std::string path = std::filesystem::canonical(directory, failed).string();
   if (failed) return failure{directory + ": cannot be found: " + failed.message(), error_code::io};
+  return path;
+}
+
+result<directory_claim> directory_claim::take(const std::string& directory) {
+  TAMIS_TRY(std::string path, absolute_path(directory));
+  struct stat found {};
   if (::stat(path.c_str(), &found) != 0)
     return failure{directory + ": cannot be found: " + std::strerror(errno), error_code::io};
-  claimed held{path.string(), found.st_dev, found.st_ino};
+  claimed held{std::move(path), found.st_dev, found.st_ino};
   const std::lock_guard lock(claims_lock);
   pid_t& holder = claims()[{held.device, held.number}];
   if (holder == ::getpid()) return failure{directory + ": in use, by this very process", error_code::in_use};

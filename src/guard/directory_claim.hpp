@@ -13,6 +13,9 @@
 
 namespace tamis {
 
+// Without links; an error if nothing is there.
+result<std::string> absolute_path(const std::string& directory);
+
 class directory_claim {
  public:
   directory_claim() = default;
@@ -26,7 +29,7 @@ class directory_claim {
   // Fails if the directory is not there, or another claim holds it.
   static result<directory_claim> take(const std::string& directory);
 
-  const std::string& path() const { return held_.path; }  // absolute and without links
+  const std::string& path() const { return held_.path; }  // an absolute_path()
 
  private:
   struct claimed {

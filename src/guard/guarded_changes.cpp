@@ -14,6 +14,7 @@ bool is_put(const auto& c) { return c.value.has_value(); }
 
 status guarded_store::parts::usable() const {
   if (!broken_) return {};
+  if (behind_->is_read_only()) return failure{behind_->name() + ": is open for reading only", error_code::unsupported};
   return failure{behind_->name() + ": an earlier write failed and its outcome is unknown: close the store and open it again",
                  error_code::in_use};
 }

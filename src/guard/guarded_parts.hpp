@@ -66,6 +66,7 @@ class guarded_store::parts {
   status scan_keys(std::string_view first, const std::function<bool(std::string_view, std::string_view)>& visit) const;
 
   status snapshot();
+  status checkpoint(const std::string& directory);
   status close();
 
   const hasher& hash() const { return settings_.hash; }

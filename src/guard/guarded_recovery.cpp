@@ -19,9 +19,10 @@ std::string_view to_string(recovery_way way) {
 }
 
 status guarded_store::parts::recover() {
+  if (behind_->is_read_only()) broken_ = true;  // no change is ever tried
   TAMIS_CHECK(try_filter());
   TAMIS_CHECK(keep_settings());
-  if (const std::string directory = behind_->snapshot_directory(); !directory.empty()) {
+  if (const std::string directory = behind_->snapshot_directory(); !directory.empty() && !behind_->is_read_only()) {
     std::error_code ignored;  // a snapshot will say what is wrong
     std::filesystem::create_directories(directory, ignored);
   }
@@ -60,6 +61,7 @@ status guarded_store::parts::try_filter() {
 // Durable before anything that depends on it: without its secret a store would be lost.
 status guarded_store::parts::keep_settings() {
   if (!settings_.is_new) return {};
+  if (behind_->is_read_only()) return failure{behind_->name() + ": there is no store to read", error_code::not_found};
   write_set set;
   set.rows.push_back({std::string(config_row), row_text(settings_.config)});
   return behind_->write(set, true);
@@ -108,7 +110,7 @@ status guarded_store::parts::read_manifest() {
     }
   }
   if (!kept_.empty()) generation_ = kept_.back().generation;
-  remove_other_files(behind_->snapshot_directory(), kept_);
+  if (!behind_->is_read_only()) remove_other_files(behind_->snapshot_directory(), kept_);
   return {};
 }
 
@@ -122,6 +124,7 @@ std::uint64_t guarded_store::parts::named_record(std::uint32_t index) const {
 // After doubt, nothing from before is ever used again: the manifest is emptied, and the records go on behind every number that
 // was given, with one left out. Without this, new records could take the numbers of lost ones and fit a snapshot from before.
 void guarded_store::parts::begin_anew() {
+  if (behind_->is_read_only()) return;
   write_set set;
   set.rows.push_back({std::string(load_row), std::nullopt});
   for (const std::string& name : manifest_) set.rows.push_back({name, std::nullopt});
@@ -146,7 +149,8 @@ bool guarded_store::parts::restore_any() {
     if (restored) {
       recovered_.way = row == kept_.rbegin() ? recovery_way::snapshot : recovery_way::older_snapshot;
       recovered_.generation = row->generation;
-      if (kept_.size() > 1) trim(kept_.front());  // a crash may have come between a manifest row and its trim
+      if (kept_.size() > 1 && !behind_->is_read_only())
+        trim(kept_.front());  // a crash may have come between a manifest row and its trim
       return true;
     }
     recovered_.reason += (recovered_.reason.empty() ? "" : "; ") + restored.message();
@@ -231,7 +235,7 @@ void guarded_store::parts::rebuild_all(const std::stop_token& stop) {
   state_ = whole ? filter_state::ready : filter_state::incomplete;
   state_.notify_all();
   if (!whole) return;
-  if (!options_.snapshots || behind_->snapshot_directory().empty()) return;
+  if (!options_.snapshots || behind_->is_read_only() || behind_->snapshot_directory().empty()) return;
   const std::lock_guard lock(snapshotting_);
   static_cast<void>(take_snapshot());  // the next opening then need not scan; a failure shows in the counts
 }

@@ -50,6 +50,17 @@ status guarded_store::parts::snapshot() {
   return take_snapshot();
 }
 
+// While the copy is made there is no other snapshot, so that its manifest names the files that are copied.
+status guarded_store::parts::checkpoint(const std::string& directory) {
+  wait_until_ready();
+  const std::lock_guard lock(snapshotting_);
+  if (behind_->snapshot_directory().empty()) return behind_->checkpoint(directory, {});
+  TAMIS_CHECK(take_snapshot());
+  std::vector<std::string> files;
+  for (const manifest_row& row : kept_) files.push_back(snapshot_path(behind_->snapshot_directory(), row.generation));
+  return behind_->checkpoint(directory, files);
+}
+
 status guarded_store::parts::take_snapshot() {
   const auto attempt = [this]() -> status {
     TAMIS_CHECK(usable());

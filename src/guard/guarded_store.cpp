@@ -96,6 +96,11 @@ status guarded_store::snapshot() {
   return parts_->snapshot();
 }
 
+status guarded_store::checkpoint(const std::string& directory) {
+  TAMIS_CHECK(check_open());
+  return parts_->checkpoint(directory);
+}
+
 void guarded_store::wait_until_ready() {
   if (parts_) parts_->wait_until_ready();
 }

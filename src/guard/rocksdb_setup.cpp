@@ -6,13 +6,17 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <filesystem>
 #include <memory>
 #include <regex>
 #include <set>
+
+#include "tamis/detail/io/file.hpp"
 
 namespace tamis::rocksdb_setup {
 namespace {
@@ -96,27 +100,42 @@ failure open_error(const std::string& directory, const rocksdb::Status& reason) 
   return store_error(directory, reason);
 }
 
-status prepare_directory(const std::string& directory) {
+namespace {
+
+status check_name(const std::string& directory) {
   if (directory.empty()) return failure{"a store needs a directory, but its name is empty"};
   if (directory.find('\0') != std::string::npos) return failure{"a directory's name cannot have a zero byte in it"};
   std::error_code failed;
   const files::file_status found = files::status(directory, failed);
   if (files::exists(found) && !files::is_directory(found)) return failure{directory + ": is not a directory"};
-  if (files::exists(found)) {
-    for (const auto& entry : files::directory_iterator(directory, failed)) {
-      const std::string name = entry.path().filename().string();
-      if (name != "db" && name != "filter" && name != "load") {
-        return failure{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
-      }
+  if (!files::exists(found)) return {};
+  for (const auto& entry : files::directory_iterator(directory, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "db" && name != "filter" && name != "load") {
+      return failure{std::string(directory).append(": not a store of tamis: it holds '").append(name).append("'")};
     }
-    if (failed) return failure{directory + ": cannot list: " + failed.message(), error_code::io};
-    TAMIS_CHECK(refuse_remains(directory));
   }
+  if (failed) return failure{directory + ": cannot list: " + failed.message(), error_code::io};
+  return refuse_remains(directory);
+}
+
+}  // namespace
+
+status prepare_directory(const std::string& directory) {
+  TAMIS_CHECK(check_name(directory));
+  std::error_code failed;
   for (const char* part : {"db", "filter"}) {
     files::create_directories(files::path(directory) / part, failed);
     if (failed) return failure{directory + ": cannot create: " + failed.message(), error_code::io};
   }
   return {};
+}
+
+status check_directory(const std::string& directory) {
+  TAMIS_CHECK(check_name(directory));
+  std::error_code failed;
+  if (files::is_directory(files::path(directory) / "db", failed)) return {};
+  return failure{directory + ": there is no store to read", error_code::not_found};
 }
 
 // Families are made one by one, `meta` as the last: a crash may have come between.
@@ -162,6 +181,59 @@ void drop_loaded_files(const std::string& directory) {
   std::error_code ignored;
   for (const char* name : {loaded_data, loaded_order}) files::remove(folder / name, ignored);
   files::remove(folder, ignored);
+}
+
+namespace {
+
+status sync_directory(const files::path& path) {
+  std::unique_ptr<rocksdb::Directory> opened;
+  rocksdb::Status synced = rocksdb::Env::Default()->NewDirectory(path.string(), &opened);
+  if (synced.ok()) synced = opened->Fsync();
+  if (!synced.ok()) return store_error(path.string(), synced);
+  return {};
+}
+
+status copy_file(const std::string& from, const std::string& to) {
+  TAMIS_TRY(detail::file_source source, detail::file_source::open(from));
+  TAMIS_TRY(detail::file_replacement copy, detail::file_replacement::create(to));
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  while (source.remaining() != 0) {
+    const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), source.remaining()));
+    TAMIS_CHECK(source.read(part));
+    TAMIS_CHECK(copy.write(part));
+  }
+  return copy.commit();
+}
+
+}  // namespace
+
+result<std::string> begin_copy(const std::string& directory) {
+  TAMIS_CHECK(check_name(directory));
+  std::error_code failed;
+  if (files::exists(files::symlink_status(directory, failed))) {
+    return failure{directory + ": exists already, and a copy replaces nothing", error_code::invalid_argument};
+  }
+  static std::atomic<unsigned> counter = 0;
+  const files::path target =
+      files::path(directory).has_filename() ? files::path(directory) : files::path(directory).parent_path();
+  std::string unfinished = target.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+  if (files::create_directory(unfinished, failed)) return unfinished;
+  return failure{directory + ": cannot create a folder beside it: " + failed.message(), error_code::io};
+}
+
+status finish_copy(const std::string& unfinished, const std::string& directory, std::span<const std::string> snapshots) {
+  std::error_code failed;
+  const files::path filter = files::path(unfinished) / "filter";
+  if (!files::create_directory(filter, failed)) return failure{filter.string() + ": cannot create", error_code::io};
+  for (const std::string& snapshot : snapshots) {
+    TAMIS_CHECK(copy_file(snapshot, (filter / files::path(snapshot).filename()).string()));
+  }
+  TAMIS_CHECK(sync_directory(unfinished));
+  const files::path target =
+      files::path(directory).has_filename() ? files::path(directory) : files::path(directory).parent_path();
+  files::rename(unfinished, target, failed);
+  if (failed) return failure{directory + ": cannot give the copy its name: " + failed.message(), error_code::io};
+  return sync_directory(target.has_parent_path() ? target.parent_path() : files::path("."));
 }
 
 rocksdb::ColumnFamilyOptions data_options(const rocksdb_options& options) {

@@ -6,6 +6,7 @@
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table_properties.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -29,8 +30,10 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 }  // namespace
 
 struct rocksdb_store::parts {
-  directory_claim claim;  // its path is for files, and ends after everything that uses them
+  directory_claim claim;  // of a store that writes: ends after everything that uses its files
   std::string directory;  // as it was called, for messages
+  std::string path;       // its absolute_path(), for files
+  bool read_only = false;
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // default, data, oplog, perhaps order, meta
@@ -43,6 +46,10 @@ struct rocksdb_store::parts {
   status answer(const rocksdb::Status& reason) const {
     if (reason.ok()) return {};
     return store_error(directory, reason);
+  }
+  status writable() const {
+    if (!read_only) return {};
+    return failure{directory + ": is open for reading only", error_code::unsupported};
   }
   failure damaged(const char* what) const {
     return {directory + ": " + what + " in the database has a wrong form", error_code::damaged};
@@ -95,11 +102,16 @@ rocksdb_store::~rocksdb_store() {
 }
 
 result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& directory, const rocksdb_options& options) {
-  TAMIS_CHECK(rocksdb_setup::prepare_directory(directory));
+  TAMIS_CHECK(options.read_only ? rocksdb_setup::check_directory(directory) : rocksdb_setup::prepare_directory(directory));
   auto made = std::make_unique<parts>();
   made->directory = directory;
-  TAMIS_TRY(made->claim, directory_claim::take(directory));
-  const std::string& path = made->claim.path();
+  made->read_only = options.read_only;
+  if (options.read_only) {
+    TAMIS_TRY(made->path, absolute_path(directory));
+  } else {
+    TAMIS_TRY(made->claim, directory_claim::take(directory));
+    made->path = made->claim.path();
+  }
   const rocksdb::DBOptions database = rocksdb_setup::database_options(options);
   made->statistics = database.statistics;
   TAMIS_TRY(const std::vector<std::string> names, rocksdb_setup::family_names(directory, options.ordered));
@@ -109,17 +121,22 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
     families.emplace_back(name, name == "data" ? rocksdb_setup::data_options(options) : rocksdb::ColumnFamilyOptions());
   }
   rocksdb::DB* db = nullptr;
-  const auto open_it = [&] { return rocksdb::DB::Open(database, path + "/db", families, &made->families, &db); };
+  const std::string path = made->path + "/db";
+  const auto open_it = [&] {
+    if (options.read_only) return rocksdb::DB::OpenForReadOnly(database, path, families, &made->families, &db);
+    return rocksdb::DB::Open(database, path, families, &made->families, &db);
+  };
   rocksdb::Status opened = open_it();
-  while (!opened.ok() && rocksdb_setup::put_loaded_file_back(path, opened)) opened = open_it();
+  while (!opened.ok() && !options.read_only && rocksdb_setup::put_loaded_file_back(made->path, opened)) opened = open_it();
   if (!opened.ok()) return rocksdb_setup::open_error(directory, opened);
   made->db.reset(db);
-  rocksdb_setup::drop_loaded_files(path);  // left by a load that was interrupted
+  if (!options.read_only) rocksdb_setup::drop_loaded_files(made->path);  // left by a load that was interrupted
   return std::unique_ptr<rocksdb_store>(new rocksdb_store(std::move(made)));
 }
 
 std::string rocksdb_store::name() const { return parts_->directory; }
-std::string rocksdb_store::snapshot_directory() const { return parts_->claim.path() + "/filter"; }
+std::string rocksdb_store::snapshot_directory() const { return parts_->path + "/filter"; }
+bool rocksdb_store::is_read_only() const { return parts_->read_only; }
 
 result<bool> rocksdb_store::contains(const located_key& at) const {
   rocksdb::PinnableSlice value;
@@ -165,6 +182,7 @@ status rocksdb_store::scan(digest_range range, scan_size size, const std::functi
 }
 
 status rocksdb_store::write(const write_set& changes, bool sync) {
+  TAMIS_CHECK(parts_->writable());
   rocksdb::WriteBatch batch;
   for (const auto& entry : changes.entries) {
     const std::string key = keys::of_entry(entry.at);
@@ -196,6 +214,7 @@ status rocksdb_store::write(const write_set& changes, bool sync) {
 // Not SyncWAL: that goes past the queue of writers, and if a write fails meanwhile it syncs a log file in which RocksDB wants
 // to be left alone (an assertion). A synced write that says nothing waits for its turn and is told of the error.
 status rocksdb_store::sync() {
+  TAMIS_CHECK(parts_->writable());
   rocksdb::WriteBatch nothing;
   TAMIS_CHECK(parts_->answer(nothing.PutLogData("")));
   rocksdb::WriteOptions options;
@@ -204,8 +223,9 @@ status rocksdb_store::sync() {
 }
 
 status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
+  TAMIS_CHECK(parts_->writable());
   if (entries.empty()) return {};
-  const std::string folder = parts_->claim.path() + "/load";
+  const std::string folder = parts_->path + "/load";
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return failure{folder + ": cannot create: " + failed.message(), error_code::io};
@@ -222,8 +242,26 @@ status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   }
   // After a failure they stay: the next opening may need them.
   TAMIS_CHECK(parts_->answer(parts_->db->IngestExternalFiles(files)));
-  rocksdb_setup::drop_loaded_files(parts_->claim.path());
+  rocksdb_setup::drop_loaded_files(parts_->path);
   return {};
+}
+
+// RocksDB links the files that do not change any more, and copies its log; so a checkpoint on the same file system takes hardly
+// any room. It gets its name when all of it is there.
+status rocksdb_store::checkpoint(const std::string& directory, std::span<const std::string> snapshots) {
+  TAMIS_CHECK(parts_->writable());
+  TAMIS_TRY(const std::string unfinished, rocksdb_setup::begin_copy(directory));
+  const auto make = [&]() -> status {
+    rocksdb::Checkpoint* made = nullptr;
+    TAMIS_CHECK(parts_->answer(rocksdb::Checkpoint::Create(parts_->db.get(), &made)));
+    const std::unique_ptr<rocksdb::Checkpoint> owned(made);
+    TAMIS_CHECK(parts_->answer(owned->CreateCheckpoint(unfinished + "/db")));
+    return rocksdb_setup::finish_copy(unfinished, directory, snapshots);
+  };
+  const status done = make();
+  std::error_code ignored;
+  if (!done) std::filesystem::remove_all(unfinished, ignored);
+  return done;
 }
 
 status rocksdb_store::scan_keys(std::string_view first, const std::function<bool(const located_key&)>& visit) const {

@@ -1,5 +1,5 @@
-// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED SECRET: opens the store and does the steps of the workload, saying on
-// descriptor 3 what it is about to do and what is done:
+// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED SECRET CHECKPOINTS: opens the store and does the steps of the workload,
+// saying on descriptor 3 what it is about to do and what is done:
 //
 //   W way     opened           I i   about to do step i      A i   step i is done
 //   F i       step i failed    S     a snapshot was taken    L     a key in the store is not covered by the filter
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
@@ -75,7 +76,8 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
     say("I " + std::to_string(i));
     if (steps[i].kind == step::what::snapshot) {
       // A failed one leaves the older ones, and the store goes on.
-      say(guarded->snapshot() ? "S" : "s");
+      if (given.checkpoints) std::filesystem::remove_all(directory + ".copy");
+      say((given.checkpoints ? guarded->checkpoint(directory + ".copy") : guarded->snapshot()) ? "S" : "s");
     } else if (const status done = change(*guarded, steps[i]); !done) {
       say("F " + std::to_string(i) + " " + done.message());
       check_cover(*guarded, *behind, guarded->hash());
@@ -97,5 +99,5 @@ int main(int /*count*/, char** given) {
   return tamis::crash::work(
       given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
       {given[4], given[5][0] == '1', given[6][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[7], nullptr, 10)),
-       std::strtoull(given[8], nullptr, 10)});
+       std::strtoull(given[8], nullptr, 10), given[9][0] == '1'});
 }

@@ -78,6 +78,30 @@ TEST_F(crash, power_cut_among_bulk_loads) { expect_loads_covered({.how = "kill",
 TEST_F(crash, input_output_error_among_bulk_loads) { expect_loads_covered({.how = "eio"}, 15); }
 TEST_F(crash, full_disk_among_bulk_loads) { expect_loads_covered({.how = "enospc"}, 15); }
 
+// A checkpoint is whole, if it has its name at all, and a store that could not make one goes on.
+TEST_F(crash, while_checkpoints_are_made) {
+  const site base = aged({.filter = "bloom1", .checkpoints = true});
+  int whole = 0;
+  int missing = 0;
+  for (const char* how : {"kill", "torn", "eio", "enospc", "short"}) {
+    for (long at = 1; at < 2 * operations; at += 29) {
+      site victim = base.copy_to(place / "victim");
+      files::remove_all(victim.root() + ".copy");
+      victim.run(4000 + static_cast<std::uint64_t>(at), steps, {.oplog_operation = at, .how = how});
+      site copy = victim.checkpoint();
+      if (files::exists(copy.root())) {
+        ++whole;
+        EXPECT_EQ(copy.verify(recovery_way::snapshot), "") << how << " at operation " << at << ", of the copy";
+      } else {
+        ++missing;
+      }
+      EXPECT_EQ(victim.verify(), "") << how << " at operation " << at;
+    }
+  }
+  EXPECT_GT(whole, 10);
+  EXPECT_GT(missing, 5);
+}
+
 // A store that is being made draws the secret of its hash. Whatever was acknowledged was put through the secret that is kept.
 TEST_F(crash, a_store_that_is_being_made) {
   const settings drawing{.hash_secret = 0};

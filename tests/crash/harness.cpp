@@ -112,6 +112,14 @@ site site::copy_to(const std::string& root) const {
   return made;
 }
 
+site site::checkpoint() const {
+  site made = *this;
+  made.root_ = root_ + ".copy";
+  made.least_ = 0;
+  made.uncovered_ = false;
+  return made;
+}
+
 child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance& how) {
   const std::string shadow = root_ + ".shadow";
   std::vector<std::string> environment = {"LD_PRELOAD=" CRASH_SHIM, "CRASH_ROOT=" + root_, "CRASH_HOW=" + how.how,
@@ -122,10 +130,10 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
-  const pid_t child =
-      start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.filter, settings_.sync ? "1" : "0",
-             settings_.loads ? "1" : "0", std::to_string(settings_.skipped_steps), std::to_string(settings_.hash_secret)},
-            std::move(environment), ends[1]);
+  const pid_t child = start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.filter,
+                             settings_.sync ? "1" : "0", settings_.loads ? "1" : "0", std::to_string(settings_.skipped_steps),
+                             std::to_string(settings_.hash_secret), settings_.checkpoints ? "1" : "0"},
+                            std::move(environment), ends[1]);
   ::close(ends[1]);
   const child_report report = understand(listen(ends[0], child, how.microseconds));
   ::close(ends[0]);

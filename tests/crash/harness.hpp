@@ -40,6 +40,9 @@ class site {
   // The same content at another place.
   site copy_to(const std::string& root) const;
 
+  // The last checkpoint of the run before, if its folder is there: it must hold a moment of that run.
+  site checkpoint() const;
+
   child_report run(std::uint64_t seed, std::size_t steps, const disturbance& how = {});
 
   // Opens the store as it is and compares. The answer is empty, or says what is wrong. `expected`: the way of recovery; without

@@ -79,6 +79,7 @@ struct settings {
   bool loads = false;
   std::uint32_t skipped_steps = 0;
   std::uint64_t hash_secret = 1;  // 0: one that the store draws and keeps
+  bool checkpoints = false;       // instead of snapshots: in the folder DIRECTORY.copy, each in place of the last one
 };
 
 inline guard_options guard_options_of(const settings& given, const registry& known) {

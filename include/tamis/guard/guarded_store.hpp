@@ -71,6 +71,10 @@ class guarded_store {
 
   // Ensures: on success the filter as it is now is on disk; on failure the older snapshots still are.
   status snapshot();
+  // A consistent copy of the store as it is now, with a new snapshot, in a directory that is not there yet: a store of its own,
+  // which opens without a scan. Reads and writes go on meanwhile. Every write that was acknowledged before the call is in it;
+  // of those during the call, any. Ensures: the directory is complete and durable, or not there.
+  status checkpoint(const std::string& directory);
   // Blocks until the filter of every stripe is there.
   void wait_until_ready();
   // Takes a last snapshot, if there is anything new, and lets go of the store.

@@ -19,7 +19,9 @@ struct rocksdb_options {
   std::uint64_t buffer_bytes = std::uint64_t{64} << 20;  // written entries kept in memory before they go to a file
   bool direct_reads = false;                             // past the operating system's cache: for measuring
   double bloom_bits_per_key = 0;                         // of RocksDB's own filter: for comparing; 0 is off
-  bool ordered = false;   // of a new store: also keep the keys in their own order, for scan_keys; a second write per key
+  bool ordered = false;  // of a new store: also keep the keys in their own order, for scan_keys; a second write per key
+  // Only look: nothing is written, nothing is locked, and what another process writes after the opening is not seen.
+  bool read_only = false;
   bool counting = false;  // keep the counts of `counts()`, for a few per cent of speed
 };
 
@@ -39,6 +41,7 @@ class rocksdb_store final : public store {
 
   std::string name() const override;
   std::string snapshot_directory() const override;
+  bool is_read_only() const override;
   result<bool> contains(const located_key& at) const override;
   result<std::optional<std::string>> get(const located_key& at) const override;
   status get_many(std::span<const located_key> keys, std::span<std::optional<std::string>> out) const override;
@@ -46,6 +49,7 @@ class rocksdb_store final : public store {
   status write(const write_set& changes, bool sync) override;
   status sync() override;
   status ingest(std::span<const write_set::entry> entries) override;
+  status checkpoint(const std::string& directory, std::span<const std::string> snapshots) override;
   status scan_keys(std::string_view first, const std::function<bool(const located_key&)>& visit) const override;
   status records(std::uint32_t stripe, std::uint64_t first,
                  const std::function<bool(const oplog_record&)>& visit) const override;

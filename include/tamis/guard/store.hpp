@@ -96,6 +96,8 @@ class store {
   virtual std::string name() const = 0;
   // Where snapshots of the filter may be kept; empty if the store has no such place.
   virtual std::string snapshot_directory() const = 0;
+  // Was it opened for reading only? Then every write is refused.
+  virtual bool is_read_only() const { return false; }
 
   virtual result<bool> contains(const located_key& at) const = 0;
   virtual result<std::optional<std::string>> get(const located_key& at) const = 0;
@@ -114,6 +116,13 @@ class store {
     write_set set;
     set.entries.assign(entries.begin(), entries.end());
     return write(set, true);
+  }
+
+  // A copy of all that is written when this is called, in a directory that is not there yet, with copies of these snapshots:
+  // a store of its own. What is written meanwhile may be in it or not, as after a crash.
+  // Ensures: the directory is there, durably, with all of it, or not at all.
+  virtual status checkpoint(const std::string& /*directory*/, std::span<const std::string> /*snapshots*/) {
+    return failure{name() + ": cannot be copied while it is open", error_code::unsupported};
   }
 
   // Keys from `first` on in the order of their bytes, until `visit` answers false. Most stores have no such order.
