@@ -151,11 +151,26 @@ result<std::unique_ptr<value>> value::create(const request& asked, std::uint64_t
 
 status value::save(byte_sink& sink) const {
   const frame_header header{std::string(kind), kind_version, hash_.identity()};
+  // A frame is written twice over, for its sums, and some filters take long to write their table. So the filter is written
+  // once, beside; where there is no memory for that, as often as it takes.
+  memory_sink beside;
+  bool is_beside = true;
+  try {
+    TAMIS_CHECK(filter_.save(beside));
+  } catch (const std::bad_alloc&) {
+    beside = memory_sink();
+    is_beside = false;
+  }
+  const std::vector<std::byte> filter = std::move(beside).take();
   status filter_saved;
   TAMIS_CHECK(detail::write_frame(sink, header, [&](writer& out) {
     out(asked_, counters_);
-    into_writer inside(out);
-    filter_saved = filter_.save(inside);
+    if (is_beside) {
+      out.bytes(filter);
+    } else {
+      into_writer inside(out);
+      filter_saved = filter_.save(inside);
+    }
   }));
   return filter_saved;
 }
