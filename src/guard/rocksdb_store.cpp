@@ -32,7 +32,7 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 struct rocksdb_store::parts {
   directory_claim claim;  // of a store that writes: ends after everything that uses its files
   std::string directory;  // as it was called, for messages
-  std::string path;       // its absolute_path(), for files
+  std::string root;       // its absolute_path(), for files
   bool read_only = false;
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::unique_ptr<rocksdb::DB> db;
@@ -107,10 +107,10 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
   made->directory = directory;
   made->read_only = options.read_only;
   if (options.read_only) {
-    TAMIS_TRY(made->path, absolute_path(directory));
+    TAMIS_TRY(made->root, absolute_path(directory));
   } else {
     TAMIS_TRY(made->claim, directory_claim::take(directory));
-    made->path = made->claim.path();
+    made->root = made->claim.path();
   }
   const rocksdb::DBOptions database = rocksdb_setup::database_options(options);
   made->statistics = database.statistics;
@@ -121,21 +121,21 @@ result<std::unique_ptr<rocksdb_store>> rocksdb_store::open(const std::string& di
     families.emplace_back(name, name == "data" ? rocksdb_setup::data_options(options) : rocksdb::ColumnFamilyOptions());
   }
   rocksdb::DB* db = nullptr;
-  const std::string path = made->path + "/db";
+  const std::string path = made->root + "/db";
   const auto open_it = [&] {
     if (options.read_only) return rocksdb::DB::OpenForReadOnly(database, path, families, &made->families, &db);
     return rocksdb::DB::Open(database, path, families, &made->families, &db);
   };
   rocksdb::Status opened = open_it();
-  while (!opened.ok() && !options.read_only && rocksdb_setup::put_loaded_file_back(made->path, opened)) opened = open_it();
+  while (!opened.ok() && !options.read_only && rocksdb_setup::put_loaded_file_back(made->root, opened)) opened = open_it();
   if (!opened.ok()) return rocksdb_setup::open_error(directory, opened);
   made->db.reset(db);
-  if (!options.read_only) rocksdb_setup::drop_loaded_files(made->path);  // left by a load that was interrupted
+  if (!options.read_only) rocksdb_setup::drop_loaded_files(made->root);  // left by a load that was interrupted
   return std::unique_ptr<rocksdb_store>(new rocksdb_store(std::move(made)));
 }
 
 std::string rocksdb_store::name() const { return parts_->directory; }
-std::string rocksdb_store::snapshot_directory() const { return parts_->path + "/filter"; }
+std::string rocksdb_store::snapshot_directory() const { return parts_->root + "/filter"; }
 bool rocksdb_store::is_read_only() const { return parts_->read_only; }
 
 result<bool> rocksdb_store::contains(const located_key& at) const {
@@ -225,7 +225,7 @@ status rocksdb_store::sync() {
 status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   TAMIS_CHECK(parts_->writable());
   if (entries.empty()) return {};
-  const std::string folder = parts_->path + "/load";
+  const std::string folder = parts_->root + "/load";
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return failure{folder + ": cannot create: " + failed.message(), error_code::io};
@@ -242,7 +242,7 @@ status rocksdb_store::ingest(std::span<const write_set::entry> entries) {
   }
   // After a failure they stay: the next opening may need them.
   TAMIS_CHECK(parts_->answer(parts_->db->IngestExternalFiles(files)));
-  rocksdb_setup::drop_loaded_files(parts_->path);
+  rocksdb_setup::drop_loaded_files(parts_->root);
   return {};
 }
 

@@ -94,7 +94,9 @@ TEST(refusals, after_a_store_that_threw_only_queries_are_answered) {
     let_go(tested);
     tested = guarded_store::open(behind, options).value();
     tested.wait_until_ready();
-    if (what != &failing_store::syncs_throw) EXPECT_EQ(tested.get("b").value(), "2");
+    if (what != &failing_store::syncs_throw) {
+      EXPECT_EQ(tested.get("b").value(), "2");
+    }
     ASSERT_TRUE(tested.put("c", "3"));
   }
 }
