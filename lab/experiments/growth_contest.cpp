@@ -195,7 +195,7 @@ std::vector<chart> draw(const table& seen) {
 
 std::vector<page_table> tabulate(const table& seen) {
   page_table t{"From 8,192 keys on",
-               {"filter", "rate, mean", "rate, most", "repeated questions", "bits per key, mean", "most", "peak", "parts asked",
+               {"filter", "rate, mean", "rate, most", "repeated questions", "bits per key, mean", "most", "peak",
                 "keys read again, per key"},
                {}};
   for (const contender& who : contenders()) {
@@ -204,7 +204,7 @@ std::vector<page_table> tabulate(const table& seen) {
     t.rows.push_back({who.name, brief(100 * mean_of(rows, "rate")) + " %", brief(100 * most_of(rows, "rate")) + " %",
                       brief(100 * last.value("repeated_rate")) + " %", brief(mean_of(rows, "bits_per_key")),
                       brief(most_of(rows, "bits_per_key")), brief(most_of(rows, "peak_bits_per_key")),
-                      brief(last.value("parts")), brief(last.value("reread_per_key"))});
+                      brief(last.value("reread_per_key"))});
   }
   return {t};
 }
