@@ -54,7 +54,7 @@ figcaption > span { margin-right: 1.25rem; white-space: nowrap; }
 .first { fill: var(--first); } .again { fill: var(--again); }
 .static .area { fill: var(--static); opacity: .2; } .adaptive .area { fill: var(--adaptive); opacity: .2; }
 
-.figures { font-size: .8125rem; } .figures th { white-space: normal; }
+.figures { font-size: .8125rem; } .figures th { white-space: normal; overflow-wrap: normal; }
 .figures th:not(:first-child), .figures td:not(:first-child) { padding-left: .4rem; padding-right: .4rem; }
 
 @media (max-width: 40rem) {
