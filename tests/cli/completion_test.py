@@ -131,6 +131,11 @@ class ManPages(ToolTest):
             self.assertIn(f".BR tamis-{command} (1)", tool)
         self.refused("man-page", "nothing", says="command 'nothing': unknown")
 
+    def test_the_build_makes_one_for_every_command(self):
+        shown = os.path.join(os.path.dirname(TOOL), "shown")
+        self.assertEqual({f"tamis-{command}.1" for command in self.commands()} | {"tamis.1"},
+                         {name for name in os.listdir(shown) if name.endswith(".1")})
+
     @unittest.skipIf(shutil.which("man") is None, "needs man")
     def test_man_shows_them_without_complaint(self):
         for command in ["", *self.commands()]:
