@@ -203,7 +203,7 @@ void add_keys_commands(CLI::App& remote) {
 }  // namespace
 
 void add_remote(CLI::App& tool) {
-  CLI::App* remote = tool.add_subcommand("remote", "one filter in many servers of a Redis or Valkey cluster");
+  CLI::App* remote = tool.add_subcommand("remote", "one filter over many servers of Redis or Valkey");
   remote->require_subcommand(1);
   remote->footer(
       "The servers need the module tamis.so; `./run redis-cluster` makes a cluster to\n"

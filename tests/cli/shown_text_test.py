@@ -24,18 +24,24 @@ class ShownText(ToolTest):
             places = {}
             self.create(os.fsdecode(HOSTILE) + "-file", about.get("filter", "counting-bloom"), "1000", "0.1", "--force")
             self.ok("add", os.fsdecode(HOSTILE) + "-file", stdin=lines(1, 10))
+            held = {"OLD": "old", "NEW": "new", "PATCH": "patch"}
+            self.write("old", self.read(os.fsdecode(HOSTILE) + "-file"))
+            self.write("new", self.read("old"))
+            self.ok("add", "new", stdin=lines(11, 20))
+            self.ok("diff", "old", "new", "--out", "patch", "--force")
             for flag in about.get("reads", []) + about.get("changes", []) + about["creates"]:
                 places[flag] = HOSTILE + ("-" + flag.strip("-").lower()).encode()
                 if flag in about["creates"]:
                     if flag == "FILE" or flag == "OUT":
                         places[flag] += b"-new"
                 elif flag != "FILE":
-                    with open(os.path.join(os.fsencode(self.dir), places[flag]), "w") as f:
-                        f.write(lines(1, 10) if flag != "--queries" else lines(5, 50))
+                    with open(os.path.join(os.fsencode(self.dir), places[flag]), "wb") as f:
+                        f.write(self.read(held[flag]) if flag in held else (lines(1, 10) if flag != "--queries" else lines(5, 50)).encode())
             args = [places[a[1:-1]] if a.startswith("{") else a.encode() for a in about["args"]]
             for flag in about["creates"]:
-                args += [flag.encode(), places[flag]] if flag.startswith("--") else []
+                args += [flag.encode(), places[flag]] if flag.startswith("--") and flag.encode() not in args else []
             for env in (UTF8, ASCII):
+                self.write(os.fsdecode(HOSTILE) + "-file", self.read("old"))
                 done = self.run_tool(*args, b"--force", env=env)
                 self.assertEqual(done.returncode, 0, (args, done.stderr))
                 self.is_harmless(done, args)

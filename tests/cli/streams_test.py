@@ -63,10 +63,15 @@ class Streams(ToolTest):
         self.create("b", "bloom")
         self.write("m", lines(1, 10))
         self.write("q", lines(5, 50))
+        self.ok("add", "f", "m")
+        self.write("n", self.read("f"))
+        self.ok("add", "n", "q")
+        self.ok("diff", "f", "n", "--out", "p")
         log = ("--members", "m", "--queries", "q")
         commands = {
             "filters": (), "create": ("g", "--filter", "bloom", "--capacity", "10", "--fpr", "0.1", "--force"), "add": ("f", "m"), "check": ("f", "m"),
-            "remove": ("f", "m"), "merge": ("g", "f", "--force"), "fold": ("b", "--fpr", "0.1"), "info": ("f",), "replay": (*log, "--filter", "bloom"),
+            "remove": ("f", "m"), "merge": ("g", "f", "--force"), "fold": ("b", "--fpr", "0.1"), "info": ("f",), "sums": ("f", "--out", "s", "--force"),
+            "diff": ("f", "n", "--out", "p", "--force"), "patch": ("f", "p"), "replay": (*log, "--filter", "bloom"),
             "advise": (*log, "--capacity", "50", "--fpr", "0.1"), "generate": ("uniform", "--count", "10"),
             "bench": ("--keys", "10", "--filter", "bloom", "--repeats", "1"), "reproduce": ("--list",),
         }  # fmt: skip

@@ -178,7 +178,7 @@ TEST(symbol_code, most_symbols_are_found_at_once) {
   const auto extensions = messages_of(extension_code(), 1000, 6, longer);
   const double shares[] = {unsure_share<selector_code>(tuned_selector_decoder, selectors),
                            unsure_share<selector_code>(general_selector_decoder<3>, general),
-                           unsure_share<extension_code>(extension_code::quick, extensions)};
+                           unsure_share<extension_code>(extension_code::decoder, extensions)};
   std::printf("not sure: %.4f of the selectors (C.2), %.4f (C.3), %.4f of the extensions\n", shares[0], shares[1], shares[2]);
   for (const double share : shares) EXPECT_LT(share, 0.5);
 }
