@@ -125,7 +125,7 @@ void add_patch(CLI::App& tool) {
   given->files.reads_filter(*command, "PATCH", given->patch, "what `tamis diff` made")->required();
   given->files.creates_json(*command, given->json);
   command->footer(
-      "FILE becomes NEW, byte for byte and verified by its checksums, or stays as it is.\n\n"
+      "FILE becomes NEW, byte for byte and verified by its checksums, or stays as it\nis.\n\n"
       "Example:\n"
       "  tamis create seen.tamis --filter bloom1 --capacity 1000 --fpr 0.01\n"
       "  cp seen.tamis new.tamis\n"

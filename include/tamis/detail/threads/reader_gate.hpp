@@ -58,7 +58,7 @@ struct no_steps {
 };
 
 template <class Steps = no_steps>
-class reader_gate {
+class reader_gate {  // NOLINT(clang-analyzer-optin.performance.Padding): lines of their own are what it is for
  public:
   // The reader's side.
   class passage {
