@@ -234,15 +234,18 @@ TEST_P(kinds, those_that_expand_grow_beside_their_readers) {
     EXPECT_TRUE(refused(f.expand(), "cannot expand"));
     return;
   }
-  const std::vector<digest> in = keys(6000);
+  // evergreen-stored expands by giving up bits, and ends at four of them.
+  const std::size_t many = std::string_view(GetParam()) == "evergreen-stored" ? 900 : 6000;
+  const std::size_t alone = many / 3;
+  const std::vector<digest> in = keys(many);
   // The toy expands only if it is told to.
   const auto grows = [&](digest d) {
     return f.insert(d) == insert_result::inserted || (f.expand().ok() && f.insert(d) == insert_result::inserted);
   };
-  for (std::size_t i = 0; i < 2000; ++i) ASSERT_TRUE(grows(in[i])) << i;
-  const auto went_in = std::make_unique<bool[]>(4000);
-  static_cast<void>(f.insert_many(std::span(in).subspan(2000), {went_in.get(), 4000}));
-  for (std::size_t i = 0; i < 4000; ++i) ASSERT_TRUE(went_in[i] || grows(in[2000 + i]));
+  for (std::size_t i = 0; i < alone; ++i) ASSERT_TRUE(grows(in[i])) << i;
+  const auto went_in = std::make_unique<bool[]>(many - alone);
+  static_cast<void>(f.insert_many(std::span(in).subspan(alone), {went_in.get(), many - alone}));
+  for (std::size_t i = alone; i < many; ++i) ASSERT_TRUE(went_in[i - alone] || grows(in[i]));
   EXPECT_TRUE(has_all(f, multiset_remote(in)));
   EXPECT_EQ(f.size(), in.size());
   EXPECT_GT(f.stats().growths, 0u);
