@@ -68,7 +68,7 @@ status guarded_store::parts::cover(const std::vector<change>& changes) {
     }
     if (++rebuilds > most_rebuilds)
       return failure{options_.filter + ": a stripe's new filter has no room for new keys", error_code::full};
-    TAMIS_TRY(const bool crowded, is_crowded(*left_out, {first, last}));
+    TAMIS_TRY(const bool crowded, is_crowded(*left_out, {first, last}, rebuilds > 1));
     if (crowded)
       return failure{options_.filter + ": refuses a key, too many stored ones have digests of the same first bits",
                      error_code::full};
@@ -104,14 +104,15 @@ bool guarded_store::parts::insert(stripe& where, digest local, std::uint64_t com
 }
 
 // Was this digest left out because of those that begin like it? Then no size helps, and the next one is refused at once.
-// Either the filter is at most half full, or an empty one of its size refuses these few, too.
-result<bool> guarded_store::parts::is_crowded(digest left_out, std::span<const change> changes) {
+// Either the filter is at most half full, or an empty one of its size refuses these few, too. One that has adapted may also be
+// out of room for what it has learnt, which a new one has not: `is_new` says that this one is made from the store.
+result<bool> guarded_store::parts::is_crowded(digest left_out, std::span<const change> changes, bool is_new) {
   constexpr std::size_t most_neighbours = 64;
   const std::uint32_t index = changes.front().stripe;
   stripe& where = stripes_[index];
   if (where.refusing.contains(left_out)) return true;
   const digest_range alike = prefix_range(left_out, 64);
-  bool crowded = is_roomy(*where.filter, changes.size());
+  bool crowded = is_roomy(*where.filter, changes.size()) && (is_new || !adapts_itself_);
   if (!crowded) {
     std::vector<digest> crowd = {left_out};
     const digest_range wide = {map_.global(index, alike.first), map_.global(index, alike.last)};

@@ -95,7 +95,7 @@ class guarded_store::parts {
   status look_up(std::vector<change>& changes) const;
   status cover(const std::vector<change>& changes);
   std::optional<digest> cover_stripe(std::span<const change> changes);
-  result<bool> is_crowded(digest left_out, std::span<const change> changes);
+  result<bool> is_crowded(digest left_out, std::span<const change> changes, bool is_new);
   bool insert(stripe& where, digest local, std::uint64_t coming) const;
   void uncover(const std::vector<change>& changes);
   status commit(const std::vector<change>& changes);

@@ -120,6 +120,31 @@ TEST(refusals, a_filter_that_adapted_on_half_an_answer_is_made_new) {
   for (std::uint64_t i = 0; i < 4000; ++i) EXPECT_TRUE(tested.may_contain(key_of(i)));
 }
 
+// A taf with two bits of remainder runs out of room for what it has learnt long before it is full: a new one takes the key.
+TEST(refusals, what_a_filter_has_learnt_is_no_crowd) {
+  guard_options options = options_of("taf", 700);
+  options.params.fpr = 0.3;
+  options.stripes = 1;
+  std::uint64_t rebuilds = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), options).value();
+    detail::random_source random(seed);
+    for (int i = 0; i < 6000; ++i) {
+      const std::string key = key_of(random.below(600));
+      const std::uint64_t chosen = random.below(10);
+      if (chosen < 3) {
+        ASSERT_TRUE(tested.put(key, "v")) << seed;
+      } else if (chosen < 5) {
+        ASSERT_TRUE(tested.erase(key)) << seed;
+      } else {
+        ASSERT_TRUE(tested.get(stranger(random.below(3000)))) << seed;
+      }
+    }
+    rebuilds += tested.stats().rebuilds;
+  }
+  EXPECT_GT(rebuilds, 0u);
+}
+
 TEST(refusals, another_hash) {
   auto behind = std::make_shared<memory_store>();
   guard_options options = options_of("bloom1");
