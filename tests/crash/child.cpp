@@ -1,8 +1,9 @@
-// child DIRECTORY SEED STEPS FILTER SYNC LOADS SKIPPED SECRET CHECKPOINTS: opens the store and does the steps of the workload,
-// saying on descriptor 3 what it is about to do and what is done:
+// child DIRECTORY SEED STEPS SETTINGS: opens the store and does the steps of the workload, saying on descriptor 3 what it is
+// about to do and what is done:
 //
 //   W way     opened           I i   about to do step i      A i   step i is done
 //   F i       step i failed    S     a snapshot was taken    L     a key in the store is not covered by the filter
+//   M n       so many mistakes are known now
 //   N n       number of file operations, at the end
 
 #include <dlfcn.h>
@@ -41,6 +42,10 @@ status change(guarded_store& store, const step& todo) {
     TAMIS_CHECK(store.get(key));
     return {};
   }
+  if (todo.kind == step::what::ask) {
+    for (std::uint64_t i = 0; i < universe; ++i) TAMIS_CHECK(store.get(key_of(i)));
+    return {};
+  }
   write_batch batch;
   for (const auto& [each, text] : todo.changes) {
     if (text) {
@@ -71,7 +76,7 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
   auto guarded = guarded_store::open(behind, options);
   if (!guarded) return say("F guard " + guarded.message()), 1;
   say("W " + std::string(to_string(guarded->recovered().way)));
-  const std::vector<step> steps = workload(seed, length, given.loads);
+  const std::vector<step> steps = workload(seed, length, given);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     say("I " + std::to_string(i));
     if (steps[i].kind == step::what::snapshot) {
@@ -83,6 +88,7 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
       check_cover(*guarded, *behind, guarded->hash());
       return 1;
     }
+    if (given.asks) say("M " + std::to_string(guarded->stats().known_mistakes));
     say("A " + std::to_string(i));
   }
   check_cover(*guarded, *behind, guarded->hash());
@@ -96,8 +102,6 @@ int work(const std::string& directory, std::uint64_t seed, std::size_t length, c
 }  // namespace tamis::crash
 
 int main(int /*count*/, char** given) {
-  return tamis::crash::work(
-      given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
-      {given[4], given[5][0] == '1', given[6][0] == '1', static_cast<std::uint32_t>(std::strtoul(given[7], nullptr, 10)),
-       std::strtoull(given[8], nullptr, 10), given[9][0] == '1'});
+  return tamis::crash::work(given[1], std::strtoull(given[2], nullptr, 10), std::strtoull(given[3], nullptr, 10),
+                            tamis::crash::settings::from(given[4]));
 }

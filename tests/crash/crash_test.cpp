@@ -134,6 +134,46 @@ TEST_F(crash, many_lives_of_one_store) {
   }
 }
 
+// ---- lists of known mistakes
+
+// A list that is full of mistakes when the process ends: keys that are on it come into the store before and after the snapshot.
+TEST_F(crash, known_mistakes) {
+  const std::vector<disturbance> ways = {
+      {.how = "kill"}, {.how = "torn"},  {.how = "kill", .current = power::strict}, {.how = "torn", .current = power::ragged},
+      {.how = "eio"},  {.how = "enospc"}};
+  for (const char* filter : {"bloom1", "counting-bloom", "cuckoo", "rsqf"}) {
+    const site base = aged({.filter = filter, .asks = true, .mistakes = 64, .capacity = 400, .fpr = 0.3}, filter, 2005);
+    EXPECT_GT(base.known_mistakes(), 4) << filter << ": nothing is known to begin with";
+    int with_entries = 0;
+    int came_back = 0;
+    for (std::size_t i = 0; i < 2 * ways.size(); ++i) {
+      disturbance how = ways[i % ways.size()];
+      how.oplog_operation = 1 + static_cast<long>(i) * operations / static_cast<long>(2 * ways.size());
+      site victim = base.copy_to(place / "victim");
+      with_entries += victim.run(5000 + i, steps, how).known_mistakes > 0;
+      EXPECT_EQ(victim.verify(), "") << filter << ", " << how.how << " at operation " << how.oplog_operation;
+      came_back += victim.known_mistakes() > 0;
+      // And it learns on from there.
+      EXPECT_GT(victim.run(6000 + i, steps).known_mistakes, 0) << filter;
+      EXPECT_EQ(victim.verify(), "") << filter << ", after " << how.how << " at operation " << how.oplog_operation;
+    }
+    EXPECT_GT(with_entries, 6) << filter << ": most lists were empty when the process ended";
+    EXPECT_GT(came_back, 6) << filter << ": most lists came back empty";
+  }
+}
+
+TEST_F(crash, a_list_that_lives_many_lives) {
+  site lived = aged({.filter = "counting-bloom", .asks = true, .mistakes = 64, .capacity = 400, .fpr = 0.3}, "store", 2005);
+  random_source random(6);
+  int with_entries = 0;
+  for (std::uint64_t life = 0; life < 20; ++life) {
+    lived.run(200 + life, steps, {.oplog_operation = 1 + static_cast<long>(random.below(operations))});
+    ASSERT_EQ(lived.verify(), "") << "life " << life;
+    with_entries += lived.known_mistakes() > 0;
+  }
+  EXPECT_GT(with_entries, 10);
+}
+
 // ---- files that are not what they should be
 
 TEST_F(crash, damaged_and_truncated_snapshots) {

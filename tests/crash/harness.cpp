@@ -87,6 +87,7 @@ child_report understand(const std::string& text) {
       case 'S': report.snapshot = true, report.done_synced = report.done; break;
       case 'F': report.failure = rest; break;
       case 'L': report.uncovered = true; break;
+      case 'M': report.known_mistakes = std::stoull(rest); break;
       case 'N': report.operations = std::stol(rest); break;
       default: break;
     }
@@ -130,9 +131,7 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
-  const pid_t child = start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.filter,
-                             settings_.sync ? "1" : "0", settings_.loads ? "1" : "0", std::to_string(settings_.skipped_steps),
-                             std::to_string(settings_.hash_secret), settings_.checkpoints ? "1" : "0"},
+  const pid_t child = start({CRASH_CHILD, root_, std::to_string(seed), std::to_string(steps), settings_.text()},
                             std::move(environment), ends[1]);
   ::close(ends[1]);
   const child_report report = understand(listen(ends[0], child, how.microseconds));
@@ -144,7 +143,7 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
     cut_power(root_, shadow, how.current, seed);
     std::filesystem::remove_all(shadow);
   }
-  steps_ = workload(seed, steps, settings_.loads);
+  steps_ = workload(seed, steps, settings_);
   least_ = how.current == power::stays || settings_.sync ? report.done : report.done_synced;
   most_ = report.begun;
   uncovered_ = report.uncovered || (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL);
@@ -190,6 +189,7 @@ std::string site::verify(std::optional<recovery_way> expected) {
   auto guarded = guarded_store::open(behind, options);
   if (!guarded) return "the guarded store does not open: " + guarded.message();
   way_ = guarded->recovered().way;
+  known_mistakes_ = guarded->stats().known_mistakes;
 
   std::uint64_t uncovered = 0;
   std::string problem = compare([&](const std::string& key) -> std::optional<std::string> {
@@ -208,7 +208,9 @@ std::string site::verify(std::optional<recovery_way> expected) {
   if (way_ != recovery_way::rebuilt && guarded->stats().rebuilds != 0) return "a stripe had to be rebuilt after its replay";
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < strangers; ++i) wrong += guarded->may_contain("stranger " + std::to_string(i));
-  if (wrong > strangers / 10) return "the rate is " + std::to_string(wrong) + " in " + std::to_string(strangers);
+  // Far above the rate asked for, also where a stripe has twice its share of the keys.
+  if (static_cast<double>(wrong) > strangers * (0.06 + 2 * settings_.fpr))
+    return "the rate is " + std::to_string(wrong) + " in " + std::to_string(strangers);
   return "";
 }
 

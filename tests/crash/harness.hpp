@@ -29,6 +29,7 @@ struct child_report {
   bool snapshot = false;
   bool uncovered = false;
   std::string failure;
+  std::uint64_t known_mistakes = 0;  // in the lists at the end; only where the workload asks
   long operations = 0;
 };
 
@@ -50,6 +51,7 @@ class site {
   // every run, before the next.
   std::string verify(std::optional<recovery_way> expected = std::nullopt);
   recovery_way way() const { return way_; }
+  std::uint64_t known_mistakes() const { return known_mistakes_; }  // in the lists that were recovered
 
   const std::string& root() const { return root_; }
   settings& given() { return settings_; }
@@ -66,6 +68,7 @@ class site {
   bool content_known_ = true;
   bool had_snapshot_ = false;
   recovery_way way_ = recovery_way::created;
+  std::uint64_t known_mistakes_ = 0;
 
   // Of the last run.
   std::vector<step> steps_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ using content = std::map<std::string, std::string>;
 inline std::string key_of(std::uint64_t number) { return "key " + std::to_string(number); }
 
 struct step {
-  enum class what { put, erase, batch, snapshot, get, load } kind = what::put;
+  enum class what { put, erase, batch, snapshot, get, load, ask } kind = what::put;
   std::vector<std::pair<std::string, std::optional<std::string>>> changes;
 };
 
@@ -33,8 +34,43 @@ inline std::pair<std::string, std::optional<std::string>> random_change(detail::
   return {std::move(key), std::move(value)};
 }
 
-// With `loads`, some of the batches are bulk loads instead. They are larger, and do not erase.
-inline std::vector<step> workload(std::uint64_t seed, std::size_t length, bool loads) {
+// How a store is opened and used. Goes to the child as text.
+struct settings {
+  std::string filter = "counting-bloom";
+  bool sync = false;
+  bool loads = false;
+  std::uint32_t skipped_steps = 0;
+  std::uint64_t hash_secret = 1;          // 0: one that the store draws and keeps
+  bool checkpoints = false;               // instead of snapshots: in the folder DIRECTORY.copy, each in place of the last one
+  bool asks = false;                      // asks for every key between the changes, so that the filter makes mistakes
+  std::optional<std::uint64_t> mistakes;  // entries of the list of known mistakes; none: as many as the guard finds right
+  std::uint64_t capacity = 1200;
+  double fpr = 0.02;
+  std::uint32_t stripes = 4;  // of a new store
+
+  bool operator==(const settings&) const = default;
+
+  // As many words in both.
+  std::string text() const {
+    std::ostringstream words;
+    words << filter << ' ' << sync << ' ' << loads << ' ' << skipped_steps << ' ' << hash_secret << ' ' << checkpoints << ' '
+          << asks << ' ' << (mistakes ? std::to_string(*mistakes) : "-") << ' ' << capacity << ' ' << fpr << ' ' << stripes;
+    return words.str();
+  }
+  static settings from(const std::string& text) {
+    std::istringstream words(text);
+    settings made;
+    std::string listed;
+    words >> made.filter >> made.sync >> made.loads >> made.skipped_steps >> made.hash_secret >> made.checkpoints >>
+        made.asks >> listed >> made.capacity >> made.fpr >> made.stripes;
+    if (listed != "-") made.mistakes = std::stoull(listed);
+    return made;
+  }
+};
+
+// With `loads`, some of the batches are bulk loads instead. They are larger, and do not erase. With `asks`, every get asks for
+// all keys there are.
+inline std::vector<step> workload(std::uint64_t seed, std::size_t length, const settings& given) {
   detail::random_source random(seed);
   std::vector<step> steps;
   for (std::size_t i = 0; i < length; ++i) {
@@ -43,12 +79,12 @@ inline std::vector<step> workload(std::uint64_t seed, std::size_t length, bool l
     if (dice < 0.06) {
       next.kind = step::what::snapshot;
     } else if (dice < 0.13) {
-      next.kind = step::what::get;
+      next.kind = given.asks ? step::what::ask : step::what::get;
       next.changes.push_back({key_of(random.below(universe)), std::nullopt});
     } else {
       const std::uint64_t changes = dice < 0.24 ? 2 + random.below(5) : 1;
       for (std::uint64_t c = 0; c < changes; ++c) next.changes.push_back(random_change(random, seed * 1'000'000 + i * 10 + c));
-      if (loads && dice < 0.17) {
+      if (given.loads && dice < 0.17) {
         next.kind = step::what::load;
         for (std::uint64_t c = 0; c < 20; ++c) next.changes.push_back(random_change(random, seed * 1'000'000 + i * 10 + c));
         std::erase_if(next.changes, [](const auto& change) { return !change.second.has_value(); });
@@ -63,7 +99,7 @@ inline std::vector<step> workload(std::uint64_t seed, std::size_t length, bool l
 }
 
 inline void perform(const step& done, content& state) {
-  if (done.kind == step::what::get) return;
+  if (done.kind == step::what::get || done.kind == step::what::ask) return;
   for (const auto& [key, value] : done.changes) {
     if (value) {
       state[key] = *value;
@@ -73,22 +109,14 @@ inline void perform(const step& done, content& state) {
   }
 }
 
-struct settings {
-  std::string filter = "counting-bloom";
-  bool sync = false;
-  bool loads = false;
-  std::uint32_t skipped_steps = 0;
-  std::uint64_t hash_secret = 1;  // 0: one that the store draws and keeps
-  bool checkpoints = false;       // instead of snapshots: in the folder DIRECTORY.copy, each in place of the last one
-};
-
 inline guard_options guard_options_of(const settings& given, const registry& known) {
   guard_options options;
   options.filter = given.filter;
-  options.params = {.capacity = 1200, .fpr = 0.02};
+  options.params = {.capacity = given.capacity, .fpr = given.fpr};
+  if (given.mistakes) options.params.options.emplace_back("mistakes", std::to_string(*given.mistakes));
   if (given.hash_secret != 0) options.hash = hasher::keyed({given.hash_secret, 7});
   options.known = &known;
-  options.stripes = 4;
+  options.stripes = given.stripes;
   options.sync = given.sync;
   options.snapshot_least = 150;
   options.background_rebuild = false;
