@@ -22,6 +22,7 @@ struct world_shape {
   unsigned slots;
   unsigned width;
   std::size_t most_keys;
+  slot_format format = slot_format::uniform;
 };
 
 // A table beside its keys, in which everything collides: few quotients, streams that share long beginnings. After every
@@ -31,7 +32,7 @@ class pair_world {
   pair_world(const world_shape& shape, std::uint64_t seed)
       : random_(seed),
         shape_(shape),
-        table_(paired_table::make(shape.quotients, 64, spacing(shape.slots), shape.width).value()) {
+        table_(paired_table::make(shape.quotients, 64, spacing(shape.slots), shape.width, shape.format).value()) {
     for (std::size_t i = 0; i < 3 * shape.most_keys; ++i) pool_.push_back({random_.below(shape.quotients), draw()});
   }
 
@@ -45,6 +46,8 @@ class pair_world {
     } else if (kind < 95) {
       wrong = adapt();
     } else if (kind < 97) {
+      if (shape_.format == slot_format::aged) wrong = random_.chance(0.5) ? age() : rejuvenate();
+    } else if (kind < 98) {
       wrong = save_and_load();
     } else {
       wrong = lookups();
@@ -77,9 +80,11 @@ class pair_world {
   std::optional<std::string> insert() {
     const key k = pool_[random_.below(pool_.size())];
     const std::uint64_t x = table_.code().x_of(k.stream);
-    const bool in = shape_.width == 7   ? table_.insert<7>(k.quotient, x)
-                    : shape_.width == 8 ? table_.insert<8>(k.quotient, x)
-                                        : table_.insert(k.quotient, x);
+    const bool in = with_format([&]<slot_format F>() {
+      return shape_.width == 7   ? table_.insert<7, F>(k.quotient, x)
+             : shape_.width == 8 ? table_.insert<8, F>(k.quotient, x)
+                                 : table_.insert<0, F>(k.quotient, x);
+    });
     if (!in) {
       ++refused;
       return std::nullopt;
@@ -101,27 +106,58 @@ class pair_world {
     const uint128 stream = *at;
     keys.erase(at);
     --count_;
-    return table_.erase(quotient, stream) ? std::nullopt : std::optional<std::string>("a key could not be erased");
+    const bool erased = with_format([&]<slot_format F>() { return table_.erase<0, F>(quotient, stream); });
+    return erased ? std::nullopt : std::optional<std::string>("a key could not be erased");
+  }
+  template <class Use>
+  bool with_format(Use use) const {
+    return shape_.format == slot_format::uniform ? use.template operator()<slot_format::uniform>()
+                                                 : use.template operator()<slot_format::aged>();
+  }
+  // The entries of a quotient lose bits, as if they had been given to quotients.
+  std::optional<std::string> age() {
+    const std::uint64_t quotient = random_.below(shape_.quotients);
+    run_entries entries = table_.entries_of(quotient);
+    for (run_entry& e : entries) {
+      const unsigned length = table_.code().length(e);
+      const auto less = static_cast<unsigned>(random_.below(random_.chance(0.2) ? length + 1 : std::min(length, 3u) + 1));
+      e = table_.code().prefix_within(e.bits, length - less, e.level);
+    }
+    return table_.write(quotient, entries) ? std::nullopt : std::optional<std::string>("shorter entries do not fit");
+  }
+  std::optional<std::string> rejuvenate() {
+    for (const auto& [quotient, keys] : truth_) {
+      if (keys.empty() || random_.chance(0.8)) continue;
+      const uint128 stream = keys[random_.below(keys.size())];
+      const std::uint64_t weight = table_.plain_weight();
+      table_.rejuvenate(quotient, stream);
+      if (table_.plain_weight() > weight) return "more is accepted";
+    }
+    return std::nullopt;
   }
   bool contains(const key& k) const {
     const auto stream = [&] { return k.stream; };
     const std::uint64_t x = table_.code().x_of(k.stream);
-    switch (shape_.width) {
-      case 4: return table_.contains<4>(k.quotient, x, stream);
-      case 7: return table_.contains<7>(k.quotient, x, stream);
-      case 8: return table_.contains<8>(k.quotient, x, stream);
-      default: return table_.contains(k.quotient, x, stream);
-    }
+    return with_format([&]<slot_format F>() {
+      switch (shape_.width) {
+        case 4: return table_.contains<4, F>(k.quotient, x, stream);
+        case 7: return table_.contains<7, F>(k.quotient, x, stream);
+        case 8: return table_.contains<8, F>(k.quotient, x, stream);
+        default: return table_.contains<0, F>(k.quotient, x, stream);
+      }
+    });
   }
   std::optional<std::string> adapt() {
     const key k = pool_[random_.below(pool_.size())];
     const auto& all = keys_of(k.quotient);
     if (std::binary_search(all.begin(), all.end(), k.stream)) return std::nullopt;
+    const std::optional<unsigned> shortest = table_.shortest_match(k.quotient, k.stream);
     std::vector<uint128> near;
     for (const uint128 s : all) {
-      if (table_.code().x_of(s) == table_.code().x_of(k.stream)) near.push_back(s);
+      if (shortest && stream_prefix{0, k.stream, *shortest}.matches(s)) near.push_back(s);
     }
     const bool positive = contains(k);
+    if (positive != shortest.has_value()) return "a lookup is not what the entries say";
     const paired_table before = table_;
     const auto answer = table_.adapt(k.quotient, k.stream, near, table_.table().slots() * 97 / 100);
     if (answer.dropped != 0) return "an entry was dropped";
@@ -144,7 +180,7 @@ class pair_world {
     if (!out.finish().ok()) return "cannot be saved";
     memory_source source(sink.bytes());
     reader in(source);
-    paired_table loaded;
+    paired_table loaded(shape_.format);
     in(loaded);
     if (!in.ok()) return "cannot be loaded: " + in.state().message();
     if (!(loaded == table_)) return "comes back changed";
@@ -167,6 +203,7 @@ class pair_world {
     if (!sound.ok()) return sound.message();
     std::uint64_t entries = 0;
     std::uint64_t lengthened = 0;
+    std::uint64_t lost = 0;
     for (const auto& [quotient, keys] : truth_) {
       const run_entries here = table_.entries_of(quotient);
       entries += here.size();
@@ -177,7 +214,8 @@ class pair_world {
       for (const run_entry& e : here) {
         lengthened += e.level != 0;
         highest = std::max<std::uint64_t>(highest, e.level);
-        prefixes.push_back({0, e.bits, table_.code().length(e.level)});
+        prefixes.push_back({0, e.bits, table_.code().length(e)});
+        lost += (std::uint64_t{1} << e.lost) - 1;
       }
       if (here.size() != keys.size()) return "entries and keys differ in number";
       if (match_longest_first(prefixes, keys).keys_left != 0) return "keys cannot be paired with entries";
@@ -189,6 +227,7 @@ class pair_world {
     }
     if (entries != table_.entries() || entries != count_) return "wrong number of entries";
     if (lengthened != table_.lengthened()) return "wrong number of lengthened entries";
+    if (entries - lengthened + lost != table_.plain_weight()) return "wrong number of lost bits";
     return std::nullopt;
   }
 
@@ -212,7 +251,8 @@ void run_worlds(const std::vector<world_shape>& shapes, unsigned steps) {
       for (unsigned i = 0; i < steps; ++i) {
         const auto wrong = world.step();
         ASSERT_FALSE(wrong.has_value()) << *wrong << ": quotients " << shape.quotients << ", slots " << shape.slots
-                                        << ", width " << shape.width << ", seed " << seed << ", step " << i;
+                                        << ", width " << shape.width << (shape.format == slot_format::aged ? " aged" : "")
+                                        << ", seed " << seed << ", step " << i;
       }
     }
   }
@@ -226,6 +266,9 @@ TEST(PairedTable, KeepsTheInvariantWhereEverythingCollides) {
   for (const unsigned width : {4u, 5u, 7u, 8u, 9u, 16u}) {
     for (const unsigned slots : {36u, 42u, 48u, 58u, 64u}) shapes.push_back({8, slots, width, 40});
   }
+  for (const unsigned width : {4u, 5u, 7u, 8u, 9u, 10u, 11u, 17u}) {
+    for (const unsigned slots : {36u, 48u, 64u}) shapes.push_back({8, slots, width, 40, slot_format::aged});
+  }
   run_worlds(shapes, 3000);
   EXPECT_GT(pair_world::highest, 6u);
   EXPECT_GT(pair_world::fixed, 5'000u);
@@ -235,6 +278,7 @@ TEST(PairedTable, KeepsItInTablesThatAreFull) {
   std::vector<world_shape> shapes;
   for (const unsigned width : {4u, 7u, 8u}) {
     for (const unsigned slots : {32u, 44u, 64u}) shapes.push_back({64, slots, width, 100});
+    for (const unsigned slots : {36u, 64u}) shapes.push_back({64, slots, width + 1, 100, slot_format::aged});
   }
   pair_world::refused = 0;
   run_worlds(shapes, 3000);
@@ -244,7 +288,10 @@ TEST(PairedTable, KeepsItInTablesThatAreFull) {
 TEST(PairedTable, KeepsItWhereAllKeysHaveOneQuotient) {
   std::vector<world_shape> shapes;
   for (const unsigned width : {4u, 5u, 7u, 8u}) {
-    for (const unsigned slots : {36u, 64u}) shapes.push_back({1, slots, width, 60});
+    for (const unsigned slots : {36u, 64u}) {
+      shapes.push_back({1, slots, width, 60});
+      shapes.push_back({1, slots, width, 60, slot_format::aged});
+    }
   }
   run_worlds(shapes, 2000);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// A quotient table of entries that are prefixes of their keys' streams: plain ones of r bits, one slot each, and lengthened
-// ones coded in the slots of their run (detail/quotient/pair_code.hpp). Where a stream is meant here, it is what follows the
-// quotient.
+// A quotient table of entries that are prefixes of their keys' streams: plain ones of one slot each, and lengthened ones coded
+// in the slots of their run (detail/quotient/pair_code.hpp). In the uniform format all plain entries have as many bits; in the
+// aged one they may have lost some to their quotient. Where a stream is meant here, it is what follows the quotient.
 //
 // The invariant: all keys can be paired with entries of their quotient so that every entry is a prefix of its key's stream. Two
 // prefixes are nested or have no stream in common; what each operation does to the invariant follows from that
@@ -12,6 +12,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,9 +27,12 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 class paired_table {
  public:
   paired_table() = default;
+  // Without a table, for those who load one.
+  explicit paired_table(slot_format format) : format_(format) {}
   // Requires: pair_code::least_width <= width.
-  static result<paired_table> make(std::uint64_t quotients, std::uint64_t spare, spacing s, unsigned width) {
-    paired_table made;
+  static result<paired_table> make(std::uint64_t quotients, std::uint64_t spare, spacing s, unsigned width,
+                                   slot_format format = slot_format::uniform) {
+    paired_table made(format);
     TAMIS_TRY(made.table_, spaced_table::make(quotients, spare, s, width));
     return made;
   }
@@ -36,35 +40,41 @@ class paired_table {
   // The same entries with another number of slots in a block. An error if they do not fit, or if there is no memory for it;
   // this table stays as it is.
   result<paired_table> respaced(spacing s, std::uint64_t spare) const {
-    paired_table made;
+    paired_table made(format_);
     TAMIS_TRY(made.table_, tamis::detail::respaced(table_, s, spare));
     made.entries_ = entries_;
     made.lengthened_ = lengthened_;
+    made.lost_ = lost_;
     return made;
   }
 
   // A table of coded runs.
-  static result<paired_table> laid_out(const dense_runs& runs, std::uint64_t spare, spacing s) {
-    paired_table made;
+  static result<paired_table> laid_out(const dense_runs& runs, std::uint64_t spare, spacing s,
+                                       slot_format format = slot_format::uniform) {
+    paired_table made(format);
     TAMIS_TRY(made.table_, runs.laid_out(spare, s));
     made.count_entries(runs);
     return made;
   }
 
   const spaced_table& table() const { return table_; }
-  pair_code code() const { return pair_code(table_.width()); }
+  slot_format format() const { return format_; }
+  pair_code code() const { return pair_code(table_.width(), format_); }
   std::uint64_t entries() const { return entries_; }
   std::uint64_t lengthened() const { return lengthened_; }  // of the entries
+  // What plain entries accept, in shares of what one accepts that has lost no bit: 2^b for one that has lost b bits.
+  std::uint64_t plain_weight() const { return entries_ - lengthened_ + lost_; }
 
-  // Is an entry of the quotient a prefix of the stream? `x`: its first r bits; stream() is called if that is not enough.
-  template <unsigned Width = 0, class Stream>
+  // Is an entry of the quotient a prefix of the stream? `x`: as many of its first bits as a slot has; stream() is called if
+  // that is not enough. `Format` is format(), here and in all that follows.
+  template <unsigned Width = 0, slot_format Format = slot_format::uniform, class Stream>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
     const std::uint8_t* const record = table_.memory().record(quotient / block_quotients);
     const run_in_block run = table_.find_in_block<Width>(record, quotient);
-    const std::uint64_t equal = table_.memory().equal<Width>(record, x) & run.slots;
+    const std::uint64_t matching = table_.memory().matching<Width, Format>(record, x) & run.slots;
     if (run.leaves) [[unlikely]]
-      return contains_far<Width>(quotient, x, stream);
-    if (equal == 0) return false;
+      return contains_far<Width, Format>(quotient, x, stream);
+    if (matching == 0) return false;
     if (!table_.memory().begins_descending<Width>(record, run.slots)) [[likely]]
       return true;
     return matches_in_run(quotient, stream());
@@ -81,9 +91,10 @@ class paired_table {
     return entries;
   }
 
-  // Adds an entry of r bits, a prefix of its key. False, and nothing has changed, if there is no room.
-  template <unsigned Width = 0>
+  // Adds a plain entry that has lost no bit, a prefix of its key. False, and nothing has changed, if there is no room.
+  template <unsigned Width = 0, slot_format Format = slot_format::uniform>
   TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t x) {
+    if constexpr (Format == slot_format::aged) x |= 1;
     if (!table_.insert_ordered_in_block<Width>(quotient, x) && !insert_slowly<Width>(quotient, x)) return false;
     ++entries_;
     return true;
@@ -95,13 +106,14 @@ class paired_table {
 
   // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
   // False if there is none.
-  template <unsigned Width = 0>
+  template <unsigned Width = 0, slot_format Format = slot_format::uniform>
   bool erase(std::uint64_t quotient, uint128 stream) {
     slot_run run = table_.find(quotient);
     if (run.size == 0) return false;
     if (run.size > 1 && table_.descends<Width>(run.first)) return erase_in_mixed(quotient, stream);
-    const auto at = table_.find_value<Width>(run, code().x_of(stream));
+    const auto at = longest_plain<Width, Format>(run, code().x_of(stream));
     if (!at) return false;
+    if constexpr (Format == slot_format::aged) lost_ -= weight_lost(table_.value<Width>(*at));
     table_.close<Width>(quotient, run, *at);
     --entries_;
     if (run.size > 1 && table_.descends<Width>(run.first)) order_plain(run, 0);  // what has closed up may descend
@@ -120,7 +132,33 @@ class paired_table {
     if (!table_.assign(quotient, {slots.data(), slots.size()})) return false;
     entries_ += entries.size() - before.size();
     lengthened_ += long_ones(entries) - long_ones(before);
+    lost_ += weight_lost(entries) - weight_lost(before);
     return true;
+  }
+
+  // The longest match gets all bits that a plain entry can have.  Requires: the stream is that of a key.
+  void rejuvenate(std::uint64_t quotient, uint128 stream) {
+    if (format_ == slot_format::uniform) return;
+    const slot_run run = table_.find(quotient);
+    if (run.size == 0) return;
+    const std::uint64_t plain = plain_from(run);
+    if (plain != 0 && matches_long(run, stream)) return;
+    const slot_run plain_ones{table_.advanced(run.first, plain), run.size - plain};
+    const auto at = longest_plain<0, slot_format::aged>(plain_ones, code().x_of(stream));
+    if (!at) return;
+    lost_ -= weight_lost(table_.value(*at));
+    table_.set_value(*at, code().x_of(stream) | 1);
+    order_plain(run, plain);
+  }
+
+  // Bits of the quotient's shortest entry that is a prefix of the stream. None if there is none.
+  std::optional<unsigned> shortest_match(std::uint64_t quotient, uint128 stream) const {
+    std::optional<unsigned> shortest;
+    const pair_code c = code();
+    for (const run_entry& e : entries_of(quotient)) {
+      if (c.matches(e, stream) && (!shortest || c.length(e) < *shortest)) shortest = c.length(e);
+    }
+    return shortest;
   }
 
   // The same with more slots behind the last quotient, if that is what it needs.
@@ -137,23 +175,24 @@ class paired_table {
     std::uint64_t dropped = 0;  // entries that nobody owned
   };
   // Makes the entries of the quotient say no to the stream `y`, which is no key's: each that matches is lengthened by bits of
-  // its own key until it differs. `keys`: all streams that are stored under the quotient and have the first r bits of y, in
-  // order. The entries with these bits are exactly theirs, so that they can be paired. Entries without a key are dropped. What
-  // is not `fixed` has changed nothing: `missing`, if a key has no entry; `no_room`, if more than `most` slots would be in use.
+  // its own key until it differs. `keys`: all streams that are stored under the quotient and have the bits of y's shortest
+  // match, in order. The entries that extend it are exactly theirs, so that they can be paired; those that have lost bits get
+  // them back. Entries without a key are dropped. What is not `fixed` has changed nothing: `missing`, if a key has no entry;
+  // `no_room`, if more than `most` slots would be in use.
   adapted adapt(std::uint64_t quotient, uint128 y, std::span<const uint128> keys, std::uint64_t most) {
     using outcome = adapted::outcome;
     const pair_code c = code();
-    const run_entries before = entries_of(quotient);
-    if (std::none_of(before.begin(), before.end(), [&](const run_entry& e) { return c.matches(e, y); }))
-      return {outcome::not_positive};
-    short_list<stream_prefix, 24> group;  // the entries with the first bits of y
+    const std::optional<unsigned> shortest = shortest_match(quotient, y);
+    if (!shortest) return {outcome::not_positive};
+    const stream_prefix outermost{0, c.first_bits(y, *shortest), *shortest};
+    short_list<stream_prefix, 24> group;  // the entries that extend the shortest match
     run_entries after;                    // all others, at first
     short_list<run_entry, 24> members;
-    for (const run_entry& e : before) {
-      if (c.x_of(e.bits) != c.x_of(y)) {
+    for (const run_entry& e : entries_of(quotient)) {
+      if (c.length(e) < *shortest || !outermost.matches(e.bits)) {
         after.push_back(e);
       } else {
-        group.push_back({0, e.bits, c.length(e.level)});
+        group.push_back({0, e.bits, c.length(e)});
         members.push_back(e);
       }
     }
@@ -166,11 +205,13 @@ class paired_table {
         continue;
       }
       run_entry e = members[i];
+      const uint128 key = keys[pairing.owner[i]];
       if (c.matches(e, y)) {
-        const uint128 key = keys[pairing.owner[i]];
         const unsigned level = c.level_of(common_bits(key, y) + 1);
         if (level > c.highest_level()) return {outcome::unfixable};
         e = c.prefix(key, level);
+      } else if (e.lost != 0) {
+        e = c.prefix(key, 0);
       }
       after.push_back(e);
     }
@@ -193,8 +234,9 @@ class paired_table {
     run_entries entries;
     dense_runs::of(table_).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> slots) {
       decode(slots, entries);
-      std::sort(entries.begin(), entries.end(),
-                [](const run_entry& a, const run_entry& b) { return a.bits != b.bits ? a.bits < b.bits : a.level < b.level; });
+      std::sort(entries.begin(), entries.end(), [&](const run_entry& a, const run_entry& b) {
+        return a.bits != b.bits ? a.bits < b.bits : code().length(a) < code().length(b);
+      });
       for (const run_entry& e : entries) visit(quotient, e);
     });
   }
@@ -231,24 +273,55 @@ class paired_table {
         std::count_if(entries.begin(), entries.end(), [](const run_entry& e) { return e.level != 0; }));
   }
 
-  template <unsigned Width, class Stream>
+  // Of an aged slot.
+  static std::uint64_t weight_lost(std::uint64_t slot) { return (slot & (~slot + 1)) - 1; }
+  static std::uint64_t weight_lost(const run_entries& entries) {
+    std::uint64_t all = 0;
+    for (const run_entry& e : entries) all += (std::uint64_t{1} << e.lost) - 1;
+    return all;
+  }
+
+  template <unsigned Width, slot_format Format, class Stream>
   TAMIS_NOINLINE bool contains_far(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
     const slot_run run = table_.find_far<Width>(quotient);
-    if (!table_.find_value<Width>(run, x)) return false;
+    if (!table_.find_value<Width, Format>(run, x)) return false;
     return run.size == 1 || !table_.descends<Width>(run.first) || matches_in_run(quotient, stream());
   }
   TAMIS_NOINLINE bool matches_in_run(std::uint64_t quotient, uint128 stream) const {
     const slot_run run = table_.find(quotient);
+    if (matches_long(run, stream)) return true;
+    const std::uint64_t plain = plain_from(run);
+    const slot_run plain_ones{table_.advanced(run.first, plain), run.size - plain};
+    const std::uint64_t x = code().x_of(stream);
+    return format_ == slot_format::uniform ? table_.find_value(plain_ones, x).has_value()
+                                           : table_.find_value<0, slot_format::aged>(plain_ones, x).has_value();
+  }
+  // Is a lengthened entry of the run a prefix of the stream?
+  bool matches_long(const slot_run& run, uint128 stream) const {
     const pair_code c = code();
     const auto at = [&](std::uint64_t i) { return table_.value(table_.advanced(run.first, i)); };
-    std::uint64_t from = 0;
-    while (true) {
+    for (std::uint64_t from = 0;;) {
       const auto one = c.parse(at, from, run.size);
-      if (one->slots == 0) break;
+      if (one->slots == 0) return false;
       if (c.matches(one->entry, stream)) return true;
       from += one->slots;
     }
-    return table_.find_value({table_.advanced(run.first, from), run.size - from}, c.x_of(stream)).has_value();
+  }
+  // Of slots that are all plain, the one of the longest match.
+  template <unsigned Width, slot_format Format>
+  std::optional<block_slot> longest_plain(const slot_run& run, std::uint64_t x) const {
+    if constexpr (Format == slot_format::uniform) return table_.find_value<Width>(run, x);
+    std::optional<block_slot> longest;
+    std::uint64_t least = 0;  // what it has lost
+    block_slot at = run.first;
+    for (std::uint64_t left = run.size; left != 0; --left, at = table_.next(at)) {
+      const std::uint64_t slot = table_.value<Width>(at);
+      const std::uint64_t lost = weight_lost(slot);
+      if (((slot ^ x) & ~(2 * lost + 1)) != 0 || (longest && lost >= least)) continue;
+      longest = at;
+      least = lost;
+    }
+    return longest;
   }
 
   // The first two plain slots of a run, the first of which is its slot `plain`, shall not descend.
@@ -292,7 +365,7 @@ class paired_table {
     run_entries entries = entries_of(quotient);
     run_entry* longest = nullptr;
     for (run_entry& e : entries) {
-      if (code().matches(e, stream) && (longest == nullptr || e.level > longest->level)) longest = &e;
+      if (code().matches(e, stream) && (longest == nullptr || code().length(e) > code().length(*longest))) longest = &e;
     }
     if (longest == nullptr) return false;
     entries.erase(longest);
@@ -300,13 +373,13 @@ class paired_table {
     return true;
   }
 
-  // entries_ and lengthened_, from the slots. False if these are no entries.
+  // What is known of the entries, from the slots. False if these are no entries.
   bool count_entries(const dense_runs& runs) {
-    entries_ = lengthened_ = 0;
+    entries_ = lengthened_ = lost_ = 0;
     bool sound = true;
     run_entries entries;
     runs.for_each_run([&](std::uint64_t, std::span<const std::uint64_t> slots) {
-      if (slots.size() == 1 || slots[0] <= slots[1]) {
+      if (format_ == slot_format::uniform && (slots.size() == 1 || slots[0] <= slots[1])) {
         entries_ += slots.size();
         return;
       }
@@ -314,13 +387,16 @@ class paired_table {
       if (!sound) return;
       entries_ += entries.size();
       lengthened_ += long_ones(entries);
+      lost_ += weight_lost(entries);
     });
     return sound;
   }
 
   spaced_table table_;
+  slot_format format_ = slot_format::uniform;
   std::uint64_t entries_ = 0;
   std::uint64_t lengthened_ = 0;
+  std::uint64_t lost_ = 0;  // by all plain entries: 2^b - 1 for b bits
 };
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

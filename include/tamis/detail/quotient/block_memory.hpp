@@ -23,6 +23,7 @@
 
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/byte_column.hpp"
+#include "tamis/detail/quotient/slot_format.hpp"
 #include "tamis/detail/quotient/spacing.hpp"
 
 #define TAMIS_INLINE_LAMBDA __attribute__((always_inline))
@@ -193,6 +194,35 @@ class block_memory {
     const std::uint8_t* const bytes = record + layout_.bytes_at();
     const auto byte = static_cast<std::uint8_t>(value);
     return ~differ & (layout_.ends_in_bytes<Width>() ? equal_below_top(bytes, byte) : equal_bytes(bytes, byte));
+  }
+
+  // Bit x: slot x agrees with the value above its own lowest one. A slot of zeros always does.
+  template <unsigned Width = 0>
+  TAMIS_INLINE std::uint64_t agreeing(const std::uint8_t* record, std::uint64_t value) const {
+    std::uint64_t differ = 0;
+    std::uint64_t above = 0;  // slots whose lowest one is below the column
+    const unsigned low = layout_.byte_bits<Width>();
+    if (layout_.has_bytes<Width>()) {
+      const std::uint8_t* const bytes = record + layout_.bytes_at();
+      const auto byte = static_cast<std::uint8_t>(value);
+      std::uint64_t agree = agree_above_last_one(bytes, byte);
+      if (layout_.ends_in_bytes<Width>()) agree |= agree_above_last_one(bytes, byte | 0x80);
+      differ = ~agree;
+      if (layout_.columns<Width>() > 1) above = ~equal_bytes(bytes, 0);
+    }
+    layout_.for_columns<Width, 1>([&](auto k) TAMIS_INLINE_LAMBDA {
+      const auto asked = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - low - k)) >> 63);
+      const std::uint64_t column = load(record + column_byte(k)) >> column_shift(k);
+      differ |= above & (column ^ asked);
+      above |= column;
+    });
+    return ~differ;
+  }
+  // Bit x: slot x may be that of an entry which a stream with these first bits has. Bits from S on say nothing.
+  template <unsigned Width, slot_format Format>
+  TAMIS_INLINE std::uint64_t matching(const std::uint8_t* record, std::uint64_t value) const {
+    if constexpr (Format == slot_format::uniform) return equal<Width>(record, value);
+    return agreeing<Width>(record, value);
   }
 
   // A slot: its value, and its runend as the lowest bit.

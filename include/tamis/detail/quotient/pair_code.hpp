@@ -17,14 +17,20 @@
 //   - x is always literally in one of the slots: a run without such a slot has no match, and nothing has to be parsed.
 //
 // A lengthened entry costs one slot more than a plain one, with probability 2^-(r-2) two.
+//
+// That is the uniform format. In the aged one (detail/quotient/slot_format.hpp) a plain entry has at most r - 1 bits and says
+// where it ends: payload · 1 · 0…0. A lengthened entry is coded as if its stream had a 1 behind the first r - 1 bits, so that x
+// is the slot of a plain entry with all its bits.
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <optional>
 
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/detail/base/short_list.hpp"
+#include "tamis/detail/quotient/slot_format.hpp"
 
 namespace tamis::detail {
 
@@ -32,6 +38,7 @@ namespace tamis::detail {
 struct run_entry {
   uint128 bits = 0;  // left-aligned, zero behind the end
   unsigned level = 0;
+  unsigned lost = 0;  // bits that a plain one lacks of those that it could have; only in the aged format
 
   friend constexpr bool operator==(const run_entry&, const run_entry&) = default;
 };
@@ -45,11 +52,19 @@ class pair_code {
   static constexpr unsigned stream_bits = 128;  // so many are known of every key
 
   // Requires: least_width <= width <= 56.
-  TAMIS_INLINE constexpr explicit pair_code(unsigned width) : width_(width) { assert(least_width <= width && width <= 56); }
+  TAMIS_INLINE constexpr explicit pair_code(unsigned width, slot_format format = slot_format::uniform)
+      : width_(width), terminator_(format == slot_format::aged ? 1 : 0) {
+    assert(least_width <= width && width <= 56);
+  }
 
   constexpr unsigned width() const { return width_; }
-  // Bits of an entry.
-  constexpr unsigned length(unsigned level) const { return level == 0 ? width_ : 2 * width_ - 2 + (level - 1) * (width_ - 1); }
+  static constexpr uint128 first_bits(uint128 bits, unsigned length) {
+    return length == 0 ? 0 : bits >> (stream_bits - length) << (stream_bits - length);
+  }
+  // Bits of an entry that has lost none.
+  constexpr unsigned length(unsigned level) const { return coded_length(level) - terminator_; }
+  constexpr unsigned length(const run_entry& e) const { return length(e.level) - e.lost; }
+  constexpr unsigned plain_length() const { return width_ - terminator_; }
   constexpr unsigned highest_level() const { return 1 + (stream_bits - (2 * width_ - 2)) / (width_ - 1); }
   // The least level at which an entry has `bits` bits or more.
   constexpr unsigned level_of(unsigned bits) const {
@@ -59,18 +74,28 @@ class pair_code {
   }
 
   // Requires: level <= highest_level().
-  constexpr run_entry prefix(uint128 stream, unsigned level) const {
-    const unsigned behind = stream_bits - length(level);
-    return {stream >> behind << behind, level};
+  constexpr run_entry prefix(uint128 stream, unsigned level) const { return {first_bits(stream, length(level)), level}; }
+  // The longest entry of at most `bits` bits and no higher level.  Requires: in the uniform format plain_length() <= bits.
+  constexpr run_entry prefix_within(uint128 stream, unsigned bits, unsigned level) const {
+    if (bits < plain_length()) return {first_bits(stream, bits), 0, plain_length() - bits};
+    while (level != 0 && length(level) > bits) --level;
+    return prefix(stream, level);
   }
-  constexpr bool matches(const run_entry& e, uint128 stream) const {
-    return (e.bits ^ stream) >> (stream_bits - length(e.level)) == 0;
-  }
+  constexpr bool matches(const run_entry& e, uint128 stream) const { return first_bits(e.bits ^ stream, length(e)) == 0; }
+  // What a query compares with slots.
   constexpr std::uint64_t x_of(uint128 stream) const { return field(stream, 0, width_); }
 
   unsigned slots_of(const run_entry& e) const {
     if (e.level <= 1) return 1 + e.level;
-    return 1 + e.level + (field(e.bits, width_, width_ - 2) == quarter() - 1);
+    return 1 + e.level + (field(opened(e.bits), width_, width_ - 2) == quarter() - 1);
+  }
+
+  // The slot of a plain entry.
+  constexpr std::uint64_t plain_slot(const run_entry& e) const { return x_of(e.bits) | std::uint64_t{terminator_} << e.lost; }
+  // The entry of a plain slot.  Requires: in the aged format it is not 0.
+  constexpr run_entry plain_entry(std::uint64_t slot) const {
+    if (terminator_ == 0) return {place(slot, 0, width_), 0};
+    return {place(slot & (slot - 1), 0, width_), 0, static_cast<unsigned>(std::countr_zero(slot))};
   }
 
   // The slots of a run with these entries.
@@ -81,7 +106,7 @@ class pair_code {
     }
     const std::size_t plain = slots.size();
     for (const run_entry& e : entries) {
-      if (e.level == 0) slots.push_back(x_of(e.bits));
+      if (e.level == 0) slots.push_back(plain_slot(e));
     }
     if (slots.size() >= plain + 2 && slots[plain] > slots[plain + 1]) std::swap(slots[plain], slots[plain + 1]);
   }
@@ -115,11 +140,12 @@ class pair_code {
       for (bool more = true; more;) {
         if (next == size || found.entry.level == highest_level()) return std::nullopt;
         const std::uint64_t chunk = at(next++);
-        found.entry.bits |= place(chunk & (half() - 1), length(found.entry.level), width_ - 1);
+        found.entry.bits |= place(chunk & (half() - 1), coded_length(found.entry.level), width_ - 1);
         ++found.entry.level;
         more = chunk >= half();
       }
     }
+    if (terminator_ != 0 && !close(found.entry.bits)) return std::nullopt;
     found.slots = next - from;
     return found;
   }
@@ -135,7 +161,10 @@ class pair_code {
       entries.push_back(one->entry);
       from += one->slots;
     }
-    for (; from < size; ++from) entries.push_back({place(at(from), 0, width_), 0});
+    for (; from < size; ++from) {
+      if (terminator_ != 0 && at(from) == 0) return false;
+      entries.push_back(plain_entry(at(from)));
+    }
     return true;
   }
 
@@ -149,9 +178,29 @@ class pair_code {
     return static_cast<uint128>(value) << (stream_bits - width) >> first;
   }
 
+  // Bits of a coded entry: of the stream, and of the 1 that is put in.
+  constexpr unsigned coded_length(unsigned level) const {
+    return level == 0 ? width_ : 2 * width_ - 2 + (level - 1) * (width_ - 1);
+  }
+  // The stream with the 1 behind the bits of a plain entry.
+  constexpr uint128 opened(uint128 bits) const {
+    if (terminator_ == 0) return bits;
+    const uint128 front = first_bits(bits, width_ - 1);
+    return front | uint128{1} << (stream_bits - width_) | (bits ^ front) >> 1;
+  }
+  // And without it. False if there is none, which only a file can have.
+  constexpr bool close(uint128& bits) const {
+    const uint128 front = first_bits(bits, width_ - 1);
+    const uint128 one = uint128{1} << (stream_bits - width_);
+    const bool has_one = (bits & one) != 0;
+    bits = front | ((bits ^ front) & ~one) << 1;
+    return has_one;
+  }
+
   void append_long(const run_entry& e, run_slots& slots) const {
-    const std::uint64_t x = x_of(e.bits);
-    const std::uint64_t extension = field(e.bits, width_, width_ - 2);
+    const uint128 bits = opened(e.bits);
+    const std::uint64_t x = x_of(bits);
+    const std::uint64_t extension = field(bits, width_, width_ - 2);
     const std::uint64_t ahead = 1 + extension + (e.level > 1 ? quarter() : 0);
     const std::uint64_t other = (x + ahead) & (2 * half() - 1);
     slots.push_back(std::max(x, other));
@@ -160,11 +209,12 @@ class pair_code {
     if (ahead == half()) slots.push_back(static_cast<std::uint64_t>(x > other));
     for (unsigned level = 1; level < e.level; ++level) {
       const std::uint64_t more = level + 1 < e.level ? half() : 0;
-      slots.push_back(field(e.bits, length(level), width_ - 1) | more);
+      slots.push_back(field(bits, coded_length(level), width_ - 1) | more);
     }
   }
 
   unsigned width_;
+  unsigned terminator_;  // bits of a plain slot that say where it ends
 };
 
 }  // namespace tamis::detail

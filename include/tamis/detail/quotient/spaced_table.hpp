@@ -122,10 +122,10 @@ class spaced_table {
     return (block_memory::occupied(memory_.record(quotient / block_quotients)) >> (quotient % block_quotients) & 1) != 0;
   }
 
-  // Which of the slots `among` of a block hold the value.
-  template <unsigned Width = 0>
+  // Which of the slots `among` of a block hold the value; in the aged format, which agree with it.
+  template <unsigned Width = 0, slot_format Format = slot_format::uniform>
   TAMIS_INLINE std::uint64_t matches(std::uint64_t block, std::uint64_t among, std::uint64_t value) const {
-    return among & memory_.equal<Width>(memory_.record(block), value);
+    return among & memory_.matching<Width, Format>(memory_.record(block), value);
   }
   template <unsigned Width = 0>
   TAMIS_INLINE std::uint64_t value(block_slot at) const {
@@ -219,12 +219,12 @@ class spaced_table {
     close(quotient, run, *at);
     return true;
   }
-  // The first slot of a run that holds the value.
-  template <unsigned Width = 0>
+  // The first slot of a run that holds the value, or agrees with it.
+  template <unsigned Width = 0, slot_format Format = slot_format::uniform>
   std::optional<block_slot> find_value(const slot_run& run, std::uint64_t value) const {
     std::optional<block_slot> found;
     for_each_part(run, [&](std::uint64_t block, std::uint64_t slots) {
-      const std::uint64_t equal = matches<Width>(block, slots, value);
+      const std::uint64_t equal = matches<Width, Format>(block, slots, value);
       if (equal != 0) found = block_slot{block, static_cast<unsigned>(std::countr_zero(equal))};
       return equal == 0;
     });
