@@ -211,31 +211,19 @@ struct infini_options {
   }
 };
 
-enum class fingerprint_growth { automatic, fixed, growing };
+enum class fingerprint_growth { growing, fixed };
 constexpr std::string_view option_word(fingerprint_growth how) {
-  return how == fingerprint_growth::automatic ? "auto" : how == fingerprint_growth::fixed ? "fixed" : "growing";
+  return how == fingerprint_growth::fixed ? "fixed" : "growing";
 }
-enum class segment_growth { even, flat };
-constexpr std::string_view option_word(segment_growth how) { return how == segment_growth::even ? "even" : "flat"; }
 
 // evergreen
 struct evergreen_options {
-  std::optional<unsigned> fingerprint = std::nullopt;  // bits stored per new key, 1 to 56
-  std::optional<unsigned> threshold = std::nullopt;    // slots in use, in percent, at which a segment grows, 50 to 95
-  std::optional<unsigned> generations = std::nullopt;  // with a remote: older entries are renewed, 0 to 16
-  std::optional<fingerprint_growth> fingerprints = std::nullopt;  // do they grow with the filter?
+  std::optional<unsigned> remainder = std::nullopt;               // bits stored per key, 4 to 24
   std::optional<unsigned> segment = std::nullopt;                 // quotients of a segment, a power of two, 64 to 65,536
-  std::optional<segment_growth> growth = std::nullopt;            // flat: segments fill at different times
+  std::optional<fingerprint_growth> fingerprints = std::nullopt;  // do new keys get more bits after growth without a store?
 
   option_list list() const {
-    return detail::option_words()
-        .add("fingerprint", fingerprint)
-        .add("threshold", threshold)
-        .add("generations", generations)
-        .add("fingerprints", fingerprints)
-        .add("segment", segment)
-        .add("growth", growth)
-        .take();
+    return detail::option_words().add("remainder", remainder).add("segment", segment).add("fingerprints", fingerprints).take();
   }
 };
 
@@ -248,14 +236,6 @@ struct evergreen_fixed_options {
   std::optional<memory_budget> budget = std::nullopt;  // when fixes fill the table: fix no more, or get more slots
 
   option_list list() const { return detail::option_words().add("remainder", remainder).add("budget", budget).take(); }
-};
-
-// evergreen_stored
-struct evergreen_stored_options {
-  std::optional<unsigned> remainder = std::nullopt;  // bits stored per key, 5 to 24
-  std::optional<unsigned> segment = std::nullopt;    // quotients of a segment, a power of two, 64 to 65,536
-
-  option_list list() const { return detail::option_words().add("remainder", remainder).add("segment", segment).take(); }
 };
 
 }  // namespace tamis

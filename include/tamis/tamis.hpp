@@ -18,7 +18,6 @@
 #include "tamis/filters/dleft.hpp"
 #include "tamis/filters/evergreen.hpp"
 #include "tamis/filters/evergreen_fixed.hpp"
-#include "tamis/filters/evergreen_stored.hpp"
 #include "tamis/filters/exaf.hpp"
 #include "tamis/filters/infini.hpp"
 #include "tamis/filters/quotient.hpp"

@@ -102,10 +102,11 @@ TEST(pipeline, adaptive_filters_answer_for_keys_as_for_digests) {
     expect_answers_of_adapted<taf>({{"remainder", remainder}}, 5000, 5000);
     expect_answers_of_adapted<utaf>({{"remainder", remainder}}, 5000, 5000);
   }
-  for (const char* fingerprint : {"4", "8", "12"}) {
-    expect_answers_of_adapted<evergreen>({{"fingerprint", fingerprint}, {"fingerprints", "fixed"}}, 5000, 5000);
-    expect_answers_of_adapted<evergreen>({{"fingerprint", fingerprint}, {"fingerprints", "fixed"}}, 64, 20000);
-    expect_answers_of_adapted<evergreen>({{"fingerprint", fingerprint}, {"growth", "flat"}}, 64, 20000);
+  for (const char* remainder : {"4", "7", "8", "12"}) {
+    for (const char* fingerprints : {"growing", "fixed"}) {
+      expect_answers_of_adapted<evergreen>({{"remainder", remainder}, {"fingerprints", fingerprints}}, 5000, 5000);
+      expect_answers_of_adapted<evergreen>({{"remainder", remainder}, {"fingerprints", fingerprints}}, 64, 20000);
+    }
   }
 }
 

@@ -21,10 +21,9 @@ TEST(evergreen_replay, replaying_gets_no_more_than_asking_anew) {
   constexpr std::uint64_t seed = 20260;
   RecordProperty("seed", static_cast<int>(seed));
   constexpr unsigned fingerprint = 6;
-  evergreen f =
-      evergreen::create(
-          {.capacity = 500, .fpr = 0.1, .options = {{"fingerprint", std::to_string(fingerprint)}, {"segment", "256"}}})
-          .value();
+  evergreen f = evergreen::create(
+                    {.capacity = 500, .fpr = 0.1, .options = {{"remainder", std::to_string(fingerprint)}, {"segment", "256"}}})
+                    .value();
   random_source random(seed);
   memory_remote stored;
   std::vector<digest> wrong;

@@ -12,33 +12,26 @@ namespace tamis::test {
 inline const std::vector<std::pair<std::string, world_rules>>& all_rules() {
   static const std::vector<std::pair<std::string, world_rules>> all = [] {
     std::vector<std::pair<std::string, world_rules>> made;
-    for (const unsigned fingerprint : {2u, 3u}) {
-      const std::string f = "F" + std::to_string(fingerprint);
-      made.emplace_back(f + "_remote", world_rules{.fingerprint = fingerprint});
-      made.emplace_back(f + "_store_first", world_rules{.fingerprint = fingerprint, .store_first = true});
-      made.emplace_back(f + "_alone", world_rules{.fingerprint = fingerprint, .with_remote = false});
-      made.emplace_back(f + "_sometimes", world_rules{.fingerprint = fingerprint, .sometimes = true, .store_first = true});
-      made.emplace_back(f + "_contracting", world_rules{.fingerprint = fingerprint, .contracts = true});
-      made.emplace_back(f + "_contracting_alone",
-                        world_rules{.fingerprint = fingerprint, .with_remote = false, .contracts = true});
-      made.emplace_back(f + "_strays",
-                        world_rules{.fingerprint = fingerprint, .sometimes = true, .strays = true, .contracts = true});
-      made.emplace_back(f + "_flat",
-                        world_rules{.fingerprint = fingerprint, .sometimes = true, .contracts = true, .flat = true});
-    }
-    // Where splits copy entries.
-    for (const unsigned fingerprint : {1u, 2u}) {
-      const std::string f = "F" + std::to_string(fingerprint);
-      const world_rules deep{.fingerprint = fingerprint, .with_remote = false, .contracts = true, .deep = true, .merges = true};
-      made.emplace_back(f + "_deep", deep);
-      world_rules strays = deep;
-      strays.with_remote = strays.sometimes = strays.strays = true;
-      made.emplace_back(f + "_deep_strays", strays);
-    }
-    // Slots of nine and ten bits, which lie in memory in other ways.
-    made.emplace_back("F8_remote", world_rules{.fingerprint = 8});
-    made.emplace_back("F8_alone", world_rules{.fingerprint = 8, .with_remote = false, .contracts = true});
-    made.emplace_back("F9_strays", world_rules{.fingerprint = 9, .sometimes = true, .strays = true, .contracts = true});
+    const auto add = [&](const std::string& name, std::vector<const char*> remainders, world_rules rules) {
+      for (const char* r : remainders) {
+        rules.remainder = r;
+        made.emplace_back("r" + std::string(r) + "_" + name, rules);
+      }
+    };
+    add("filter_first", {"4", "5", "6", "7", "8", "9"}, {});
+    add("store_first", {"5", "6", "7", "8"}, {.store_first = true});
+    add("sometimes", {"4", "5", "7"}, {.sometimes = true});
+    add("sometimes_store_first", {"5", "7"}, {.store_first = true, .sometimes = true});
+    add("alone", {"4", "5", "7", "9"}, {.never = true, .most_keys = 800});
+    add("alone_fixed", {"4", "5", "7", "10"}, {.fingerprints = "fixed", .never = true, .most_keys = 800});
+    add("failing", {"4", "5", "6", "7", "8"}, {.store_first = true, .sometimes = true, .fails = true});
+    // What has grown much more than the other one cannot take its short entries.
+    add("merging", {"5", "7", "8", "9"}, {.sometimes = true, .merges = true, .most_keys = 300});
+    add("merging_alone", {"4", "7"}, {.fingerprints = "fixed", .never = true, .merges = true, .most_keys = 300});
+    add("strays", {"5", "6", "8"}, {.strays = true});
+    add("strays_sometimes", {"4", "7"}, {.fingerprints = "fixed", .sometimes = true, .strays = true});
+    add("deep", {"5", "7"}, {.deep = true, .most_keys = 300});
+    add("deep_alone", {"4", "6"}, {.fingerprints = "fixed", .never = true, .deep = true, .most_keys = 300});
     return made;
   }();
   return all;

@@ -1,399 +1,426 @@
 #pragma once
 
-// evergreen: a filter that grows, adapts, deletes and counts. InfiniFilter shortens fingerprints when it grows and lengthens
-// them when a key is seen again; the broom filter lengthens fingerprints when it was wrong. Both are one variable, if an entry
-// is a prefix of its key's stream of bits, of which the place takes the first and a slot holds the next:
+// evergreen: a filter that grows, shrinks, adapts, deletes and counts. InfiniFilter shortens fingerprints when it grows and
+// lengthens them when a key is seen again; the broom filter lengthens fingerprints when it was wrong. Both are one variable, if
+// an entry is a prefix of its key's stream of bits, of which the place takes the first and slots hold the next:
 //
-//   stream   | which segment | which cell | 1 0 1 1 0 1 0 0 | 1 1 0 …        place: q bits, stored: F bits in a slot
-//   grow                                ──► q + 1, stored F - 1                the same prefix: no answer changes
-//   rejuvenate, adapt                              more bits ──►               a longer prefix: fewer answers are wrong
+//   digest   | root | path: which segment | quotient: c bits | x: r bits | more if it was wrong
+//   grow                                        c + 1 bits ──► what was the first of x; the store says one more, or x is
+//   shorter adapt                                                                  more bits ──► a longer prefix: fewer answers
+//   are wrong
+//
+// A segment is a table of 2^c quotients with 34 to 64 slots for every 64 of them (detail/growing/segment.hpp). A full one gets
+// four more slots a block, in a copy; at 64 it grows: it gets twice the quotients, or is cut in two, and takes its entries anew
+// from the store. Without a store entries lose a bit, and new ones get more bits than the first ones had, so that the rate
+// stays what was asked for. Nearly empty parts are joined.
 //
 // The invariant: all keys can be paired with entries so that every entry is a prefix of its key's stream. What each operation
-// does to it is said there; docs/filters/evergreen.md has the proofs. detail/growing/segment_trie.hpp holds the entries.
+// does to it is said there; docs/filters/evergreen.md has the proofs.
 
-#include <array>
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <new>
+#include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "tamis/concepts.hpp"
-#include "tamis/detail/growing/adapt_group.hpp"
-#include "tamis/detail/growing/evergreen_shape.hpp"
-#include "tamis/detail/growing/segment_trie.hpp"
+#include "tamis/detail/base/shown.hpp"
+#include "tamis/detail/growing/segment_renewal.hpp"
+#include "tamis/detail/growing/segment_shift.hpp"
+#include "tamis/detail/growing/segment_tree.hpp"
 #include "tamis/detail/io/archive.hpp"
-#include "tamis/memory.hpp"
+#include "tamis/detail/remote/adapt_work.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
 class evergreen {
  public:
   using options = evergreen_options;
-  enum class fingerprints : std::uint8_t { automatic, fixed, growing };
-
+  enum class fingerprints : std::uint8_t { growing, fixed };
+  static constexpr unsigned narrowest = detail::pair_code::least_width;
+  static constexpr unsigned widest = 24;
+  static constexpr unsigned widest_alone = 30;  // of keys that come without a store
   static constexpr option_info option_table[] = {
-      {"fingerprint", "1 to 56", "from the rate or the bits", "bits stored per new key, F"},
-      {"threshold", "50 to 95", "90", "slots in use, in percent of the cells, at which a segment grows"},
-      {"generations", "0 to 16", "2", "with a remote: entries that are older than so many doublings are renewed"},
-      {"fingerprints", "auto, fixed or growing", "auto", "whether F grows with the filter; auto: where there is no remote"},
-      {"segment", "64 to 65536", "16384", "cells of a segment, a power of two"},
-      {"growth", "even or flat", "even", "flat: segments fill at different times, so that memory grows steadily"},
+      {"remainder", "4 to 24", "from the rate or the bits", "bits stored per key, r"},
+      {"segment", "64 to 65536", "16384", "quotients of a segment, a power of two"},
+      {"fingerprints", "growing or fixed", "growing", "do new keys get more bits where the filter has grown without a store?"},
   };
   static constexpr filter_info info{
       .id = "evergreen",
-      .summary = "grows, adapts, deletes and counts: entries are prefixes that get shorter and longer",
+      .summary =
+          "grows and shrinks in small steps, adapts, deletes and counts: entries are prefixes that get longer and shorter",
       .paper = "tamis; after InfiniFilter (SIGMOD 2023) and the broom filter (FOCS 2018)",
       .options = option_table,
   };
 
-  static result<evergreen> create(const filter_params& params);
+  static result<evergreen> create(const filter_params& params) {
+    TAMIS_CHECK(check_params(info, params));
+    TAMIS_TRY(const std::uint64_t asked, number_option(params, "remainder", 0, narrowest, widest));
+    TAMIS_TRY(const std::uint64_t quotients, number_option(params, "segment", 16384, 64, 65536));
+    constexpr std::string_view kinds[] = {"growing", "fixed"};
+    TAMIS_TRY(const std::string kind, choice_option(params, "fingerprints", "growing", kinds));
+    if (!std::has_single_bit(quotients)) {
+      return failure{"option segment: " + std::to_string(quotients) + " is not a power of two"};
+    }
+    evergreen made;
+    made.segment_bits_ = static_cast<std::uint32_t>(std::countr_zero(quotients));
+    TAMIS_TRY(const table_of_roots shape, shape_for(params, static_cast<unsigned>(asked), made.segment_bits_));
+    made.width_ = shape.width;
+    made.first_cell_bits_ = shape.cell_bits;
+    made.fingerprints_ = kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
+    made.first_alone_ = first_alone(shape.width, params.fpr);
+    if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
+    detail::table_list<detail::segment> segments;
+    segments.reserve(shape.roots);
+    for (std::uint64_t i = 0; i < shape.roots; ++i) {
+      TAMIS_TRY(detail::segment root, detail::segment::make({0, shape.cell_bits, shape.width}, 0));  // memory follows the keys
+      segments.push_back(std::move(root));
+    }
+    made.tree_ = detail::segment_tree(shape.roots, std::move(segments));
+    return made;
+  }
 
   TAMIS_INLINE bool may_contain(digest d) const {
-    const detail::segment_directory& segments = forest_.segments();
-    const detail::lookup_way way = segments.way_of_digests();
-    if (way != detail::lookup_way::any) [[likely]] {
-      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
-      if (way == detail::lookup_way::plain) return may_contain_plain(place);
-      const detail::segment_view& here = segments.view(segments.at_of(place));
-      const detail::segment_view::answer found = here.contains_near(here.spot_of(place), place);
-      if (found != detail::segment_view::answer::unsure) [[likely]]
-        return found == detail::segment_view::answer::yes;
-    }
-    // The one way to what is rare, word by word: so the digest's second word is made only there (hasher.hpp).
-    return may_contain_anyhow(d.high, d.low);
+    return test_any(locate(d), [d] { return d; });
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
-    const auto a = forest_.locate(d);
-    return forest_[a].count(a.cell, a.following);
+    const detail::uint128 stream = tree_.places().stream_of(d).stream;
+    const detail::segment& s = tree_[locate(d).segment];
+    return s.table().count(s.quotient_of(stream), s.behind_place(stream));
   }
 
-  // Adds an entry that is a prefix of the key, so they make a pair.
-  insert_result insert(digest d) {
-    const auto place = forest_.find(d);
-    forest_.prefetch_update(place);
-    return insert_at(place, nullptr, nullptr);
-  }
-  // The same; old entries, and those that a growing segment has no bit of, are renewed from the remote. It holds all keys of
-  // this filter, and may or may not hold `d` already.
+  // Adds an entry that is a prefix of the key, so they make a pair. Where a segment grows, its entries lose a bit.
+  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  // The same; a segment that grows takes its entries anew from the store, which holds all keys of this filter, and may or may
+  // not hold `d` already.
   template <remote R>
   insert_result insert(digest d, const R& stored) {
     const remote_ref ref(stored);
-    return insert_with(d, ref);
+    return insert_with(d, &ref);
   }
 
-  // Takes out the longest match. If it was another key's, then that key also matches what was this key's, which is shorter.
+  // Takes out the longest match.
   erase_result erase(digest d) {
-    const auto place = forest_.find(d);
-    forest_.prefetch_update(place);
-    return erase_at(place);
-  }
-
-  // After a true positive: the longest match gets all its F bits. By the same exchange it may be taken for this key's.
-  // Requires: the key is in.
-  void rejuvenate(digest d) {
-    const auto a = forest_.locate(d);
-    forest_[a].rejuvenate(a.cell, a.following);
-    forest_.segments().note_entries(a.at);
-  }
-  // Renews all entries that are older than `generations` doublings. Answers how many cells were looked up.
-  template <remote R>
-  std::uint64_t rejuvenate_all(const R& stored, unsigned generations) {
-    return rejuvenate_all_with(remote_ref(stored), generations);
-  }
-
-  // Pairs the entries below the shortest match with the keys of the remote there, and lengthens those that match `d` by bits of
-  // their own keys until they do not. Entries without a key are dropped. If a key there has no entry, filter and remote have
-  // gone apart: nothing is changed, the answer is `unfixable`, and missing() goes up.
-  // `unfixable` also where it would cost more than detail/remote/adapt_work.hpp allows.
-  template <remote R>
-  adapt_result adapt(digest d, const R& stored) {
-    detail::adapt_work work;
-    return adapt(d, stored, work);
-  }
-  // The same, and says what it has cost.
-  template <remote R>
-  adapt_result adapt(digest d, const R& stored, detail::adapt_work& work) {
-    work = {};
-    return adapt_with(d, remote_ref(stored), work);
-  }
-  std::uint64_t missing() const { return missing_; }
-
-  // Every segment grows once. Segments that are over their threshold do that by themselves when a key comes.
-  status expand();
-  // Joins segments that are nearly empty; answers how many times. Entries with all F bits in one slot lose the last of them, so
-  // that what adapt had fixed there can come back.
-  std::uint64_t contract() { return forest_.contract(limit(forest_.segment_bits()) * 3 / 4); }
-
-  // All entries of both.
-  status merge(const evergreen& other);
-  // Then renews those that are older than `generations` doublings. The remote holds all keys of both.
-  template <remote R>
-  status merge(const evergreen& other, const R& stored) {
-    TAMIS_CHECK(merge(other));
-    rejuvenate_all(stored, generations_);
-    return {};
-  }
-
-  // Calls visit(prefix, count) for all entries, in the order of their digests.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    forest_.for_each(visit);
-  }
-  const detail::segment_trie& forest() const { return forest_; }
-
-  // Keys that went in and were not erased: never less than there are. Those that went in twice count twice until adapt drops
-  // the second entry, and go on to do so if that is taken for a copy: see copies().
-  std::uint64_t keys() const { return keys_; }
-  // Entries that splits made and no key is counted for: keys() and copies() are all entries. What adapt drops it takes for
-  // copies first, wherever those are, so that a key never goes uncounted.
-  std::uint64_t copies() const { return copies_; }
-  // Keys at which all segments have reached their threshold: then the filter is about to grow.
-  std::uint64_t capacity() const {
-    std::uint64_t all = 0;
-    forest_.segments().for_each([&](std::uint64_t, const detail::prefix_segment& s) { all += limit(s.cell_bits()); });
-    return all;
-  }
-  double expected_fpr() const { return forest_.accepted(); }
-  memory_bits bits() const {
-    std::uint64_t all = forest_.segments().bits();
-    forest_.segments().for_each([&](std::uint64_t, const detail::prefix_segment& s) { all += s.bits(); });
-    return {all};
-  }
-  option_list settings() const;
-
-  // Batches (batch.hpp).
-  struct any_view {
-    const detail::segment_trie& forest;
-
-    TAMIS_INLINE detail::segment_trie::probe locate(digest d) const { return forest.probe_for(d); }
-    TAMIS_INLINE void prefetch(const detail::segment_trie::probe& p) const {
-      if (p.view->is_near()) return p.view->prefetch(p.view->spot_of(p.place), p.place);
-      p.view->prefetch_update(p.place);
-    }
-    TAMIS_INLINE bool test(const detail::segment_trie::probe& p) const { return p.view->contains(p.place, p.beyond); }
-  };
-  // What a batch makes of an answer that may need the digest's second word.
-  template <class Again>
-  TAMIS_INLINE static bool is_yes(const detail::segment_trie& forest, detail::segment_view::answer found, Again again) {
-    if (found != detail::segment_view::answer::unsure) [[likely]]
-      return found == detail::segment_view::answer::yes;
-    const detail::segment_trie::probe whole = forest.probe_for(again());
-    return whole.view->contains(whole.place, whole.beyond);
-  }
-  // Where lookups look, of digests whose first word is their fine place: the second one is not even made.
-  struct even_probe {
-    const detail::segment_view* view;
-    std::uint64_t place;
-    detail::segment_view::spot spot;
-  };
-  struct near_view {
-    const detail::segment_trie& forest;
-
-    TAMIS_INLINE even_probe locate(digest d) const {
-      const std::uint64_t place = detail::place_of_word(d.high, forest.segments().fine_places()).place;
-      const detail::segment_view& view = forest.segments().view(forest.segments().at_of(place));
-      return {&view, place, view.spot_of(place)};
-    }
-    TAMIS_INLINE void prefetch(const even_probe& p) const { p.view->prefetch(p.spot, p.place); }
-    template <class Again>
-    TAMIS_INLINE bool test(const even_probe& p, Again again) const {
-      return is_yes(forest, p.view->contains_near(p.spot, p.place), again);
-    }
-  };
-  // For batches only: single lookups gain little by it, and one more way in their loop may cost plain filters as much
-  // (docs/tuning/evergreen.md).
-  struct nine_bit_view {
-    const detail::segment_trie& forest;
-
-    TAMIS_INLINE detail::nine_bit_probe locate(digest d) const {
-      const detail::segment_directory& segments = forest.segments();
-      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
-      return detail::nine_bit_probe::of(segments.view(segments.at_of(place)), place);
-    }
-    TAMIS_INLINE void prefetch(const detail::nine_bit_probe& p) const { p.prefetch(); }
-    template <class Again>
-    TAMIS_INLINE bool test(const detail::nine_bit_probe& p, Again again) const {
-      return is_yes(forest, p.contains(), again);
-    }
-  };
-  // `HasRests`: slots have bits beside the byte that is compared.
-  template <bool HasRests>
-  struct plain_view {
-    const detail::segment_trie& forest;
-
-    TAMIS_INLINE detail::uniform_segments::probe locate(digest d) const {
-      const detail::segment_directory& segments = forest.segments();
-      const std::uint64_t place = detail::place_of_word(d.high, segments.fine_places()).place;
-      return segments.plain().locate(segments.at_of(place), place);
-    }
-    TAMIS_INLINE void prefetch(const detail::uniform_segments::probe& p) const {
-      forest.segments().plain().prefetch(p);
-      if constexpr (HasRests) view_of(p).prefetch_rests(p.place);
-    }
-    TAMIS_INLINE bool test(const detail::uniform_segments::probe& p) const {
-      return forest.segments().plain().contains<HasRests>(p, [&]() -> const detail::segment_view& { return view_of(p); });
-    }
-    TAMIS_INLINE const detail::segment_view& view_of(const detail::uniform_segments::probe& p) const {
-      return forest.segments().view(forest.segments().at_of(p.place));
-    }
-  };
-  template <class Use>
-  void with_view(Use use) const {
-    switch (forest_.segments().way_of_digests()) {
-      case detail::lookup_way::plain:
-        return forest_.segments().plain().has_rests() ? use(plain_view<true>{forest_}) : use(plain_view<false>{forest_});
-      case detail::lookup_way::nine_bits: return use(nine_bit_view{forest_});
-      case detail::lookup_way::near: return use(near_view{forest_});
-      case detail::lookup_way::any: return use(any_view{forest_});
-    }
-  }
-  TAMIS_INLINE void prefetch(digest d) const {
-    const any_view here{forest_};
-    here.prefetch(here.locate(d));
-  }
-  struct updates {
-    evergreen& f;
-
-    TAMIS_INLINE detail::stream_places::found locate(digest d) const { return f.forest_.find(d); }
-    TAMIS_INLINE void prefetch(const detail::stream_places::found& place) const { f.forest_.prefetch_update(place); }
-    TAMIS_INLINE void prefetch_more(const detail::stream_places::found&) const {}
-    TAMIS_INLINE insert_result insert(const detail::stream_places::found& place) const {
-      return f.insert_at(place, nullptr, nullptr);
-    }
-    TAMIS_INLINE erase_result erase(const detail::stream_places::found& place) const { return f.erase_at(place); }
-  };
-  template <class Use>
-  void with_updates(Use use) {
-    use(updates{*this});
-  }
-
-  friend bool operator==(const evergreen&, const evergreen&) = default;
-
-  template <class Self, class Archive>
-  static void visit(Self& self, Archive& archive) {
-    archive(self.keys_, self.first_cell_bits_, self.fingerprint_, self.threshold_, self.generations_, self.fingerprints_,
-            self.forest_);
-    if constexpr (!std::is_const_v<Self>) {
-      if (!archive.ok()) return;
-      const std::uint64_t entries = self.forest_.entries();
-      if (self.keys_ > entries) return archive.fail("it holds more keys than entries");
-      if (entries > most_entries) return archive.fail("it holds more entries than can be counted");
-      self.copies_ = entries - self.keys_;
-    }
-  }
-  status validate() const;
-
- private:
-  TAMIS_INLINE bool may_contain_plain(std::uint64_t place) const {
-    const detail::segment_directory& segments = forest_.segments();
-    const detail::uniform_segments& plain = segments.plain();
-    const detail::uniform_segments::probe p = plain.locate(segments.at_of(place), place);
-    plain.prefetch_behind(p);
-    const auto view = [&]() -> const detail::segment_view& { return segments.view(segments.at_of(place)); };
-    return plain.has_rests() ? plain.contains<true>(p, view) : plain.contains<false>(p, view);
-  }
-  TAMIS_NOINLINE bool may_contain_anyhow(std::uint64_t high, std::uint64_t low) const {
-    const detail::segment_trie::probe p = forest_.probe_for(digest{high, low});
-    return p.view->contains(p.place, p.beyond);
-  }
-  using address = detail::segment_trie::address;
-  static constexpr std::uint64_t most_entries = std::uint64_t{1} << 62;  // so that no count ever overflows
-  static constexpr unsigned adapt_percent = 95;                          // adapt fills segments up to here before they grow
-
-  std::uint64_t limit(unsigned cell_bits) const { return detail::evergreen_limit(cell_bits, threshold_); }
-  // Is the limit reached? Without a division: floor(x / 100) <= used if and only if x < 100 (used + 1).
-  TAMIS_INLINE bool is_full(const detail::prefix_segment& segment) const {
-    return std::uint64_t{threshold_} << segment.cell_bits() < 100 * (segment.used() + 1);
-  }
-  std::uint64_t adapt_limit(const detail::prefix_segment& segment) const {
-    return std::max(detail::evergreen_limit(segment.cell_bits(), adapt_percent), limit(segment.cell_bits()));
-  }
-
-  insert_result insert_with(digest d, const remote_ref& stored) {
-    const auto place = forest_.find(d);
-    forest_.prefetch_update(place);
-    return insert_at(place, &stored, &d);
-  }
-  // `pending`: the key's digest, if there is a remote.
-  TAMIS_INLINE insert_result insert_at(const detail::stream_places::found& place, const remote_ref* stored,
-                                       const digest* pending) {
-    const detail::segment_view& view = forest_.view_of(place);
-    const bool is_in = !is_full(*view.segment) && view.insert_near(place.place);
-    if (!is_in && !insert_anyhow(place, stored, pending)) [[unlikely]]
-      return insert_result::full;
-    ++keys_;
-    if (stored != nullptr) sweep_after(place, *stored);
-    return insert_result::inserted;
-  }
-  TAMIS_NOINLINE bool insert_anyhow(const detail::stream_places::found& place, const remote_ref* stored,
-                                    const digest* pending) {
-    const address a = forest_.locate(place);
-    return (!is_full(forest_[a]) && insert_entry(a)) || insert_growing(place, stored, pending);
-  }
-  bool insert_entry(const address& a) {
-    if (!forest_[a].insert(a.cell, a.following)) return false;
-    forest_.segments().note_entries(a.at);
-    return true;
-  }
-  bool insert_growing(const detail::stream_places::found& place, const remote_ref* stored, const digest* pending) {
-    const no_waiting for_pages;
-    while (true) {
-      const address a = forest_.locate(place);
-      if (is_full(forest_[a]) && grow(a.at, stored, pending)) continue;
-      // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
-      if (insert_entry(a)) return true;
-      if (!forest_.widen(a.at)) return false;
-    }
-  }
-  void sweep_after(const detail::stream_places::found& place, const remote_ref& stored) {
-    try {
-      sweep(forest_.locate(place).at, stored);
-    } catch (const std::bad_alloc&) {
-      // The key is in, and what is old can be renewed another time.
-    }
-  }
-  TAMIS_INLINE erase_result erase_at(const detail::stream_places::found& place) {
-    const address a = forest_.locate(place);
-    if (!forest_[a].erase(a.cell, a.following)) return erase_result::absent;
+    const detail::uint128 stream = tree_.places().stream_of(d).stream;
+    detail::segment& s = tree_[locate(d).segment];
+    const std::uint64_t quotient = s.quotient_of(stream);
+    const detail::uint128 behind = s.behind_place(stream);
+    const bool erased = with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>() {
+      return s.table().template erase<Width, Format>(quotient, behind);
+    });
+    if (!erased) return erase_result::absent;
     if (keys_ != 0) [[likely]] {
       --keys_;
     } else {
       --copies_;  // nothing was in, and a copy of what had been there looked like this key
     }
+    try {
+      s.step_down();
+      if (s.shape().depth != 0 && s.table().table().used() < s.limit_of_all_slots() / 4) [[unlikely]]
+        join(place_of(d));
+    } catch (const std::bad_alloc&) {
+      // The key is out, and memory can be given back another time.
+    }
     return erase_result::erased;
   }
 
-  unsigned fingerprint_after_growth(const detail::prefix_segment& segment, bool has_remote) const;
-  bool grow(std::uint64_t at, const remote_ref* stored, const digest* pending);
-  void sweep(std::uint64_t at, const remote_ref& stored);
-  void renew_block(std::uint64_t at, std::uint64_t block, unsigned generations, const remote_ref& stored, std::uint64_t& scans);
-  bool renew_covering(std::uint64_t at, std::uint64_t which, const remote_ref& stored, std::uint64_t& scans);
-  std::uint64_t rejuvenate_all_with(const remote_ref& stored, unsigned generations);
-  adapt_result adapt_with(digest d, const remote_ref& stored, detail::adapt_work& work);
-  bool write(std::uint64_t at, detail::adapt_group& group, std::uint64_t most);
-  static unsigned common_bits(detail::uint128 x, detail::uint128 y) {  // at the front.  Requires: x != y.
-    const auto high = static_cast<std::uint64_t>((x ^ y) >> 64);
-    return static_cast<unsigned>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x ^ y)));
+  // After a true positive: where entries have lost bits, the longest match gets back what a plain one can have. It may be taken
+  // for this key's: see docs/filters/evergreen.md.  Requires: the key is in.
+  void rejuvenate(digest d) {
+    const detail::uint128 stream = tree_.places().stream_of(d).stream;
+    detail::segment& s = tree_[locate(d).segment];
+    s.table().rejuvenate(s.quotient_of(stream), s.behind_place(stream));
   }
-  bool add(const detail::stream_prefix& p, std::uint64_t count, const detail::stream_prefix& from, unsigned place_bits);
 
+  // Pairs the entries that extend the shortest match with the keys of the store there, and lengthens those that match `d` by
+  // bits of their own keys until they do not. Entries without a key are dropped. If a key there has no entry, filter and store
+  // have gone apart: nothing is changed, the answer is `unfixable`, and missing() goes up.
+  template <remote R>
+  adapt_result adapt(digest d, const R& stored) {
+    return adapt_with(d, remote_ref(stored));
+  }
+  std::uint64_t missing() const { return missing_; }
+
+  // Takes the entries of all aged segments anew. The store holds all keys of this filter. Answers how many segments it was
+  // asked for.
+  template <remote R>
+  std::uint64_t rejuvenate_all(const R& stored) {
+    return rejuvenate_all_with(remote_ref(stored));
+  }
+  // Every segment grows once without a store. Segments that are full do that by themselves when a key comes.
+  status expand();
+  // All entries of both. An error if one of them has grown so much more that entries of the other one are too short for it.
+  status merge(const evergreen& other);
+  // Then renews what is aged. The remote holds all keys of both.
+  template <remote R>
+  status merge(const evergreen& other, const R& stored) {
+    TAMIS_CHECK(merge(other));
+    rejuvenate_all(stored);
+    return {};
+  }
+
+  const detail::segment_tree& tree() const { return tree_; }
+  // Calls visit(prefix) for all entries, in the order of their digests.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    tree_.for_each([&](std::uint64_t place, const detail::segment& s) {
+      const detail::stream_prefix under = tree_.prefix_at(place);
+      const unsigned place_bits = s.shape().place_bits();
+      s.table().for_each([&](std::uint64_t quotient, const detail::run_entry& e) {
+        const detail::uint128 own = static_cast<detail::uint128>(quotient) << (128 - s.shape().cell_bits) >> under.length;
+        visit(detail::stream_prefix{under.root, under.bits | own | e.bits >> place_bits,
+                                    place_bits + s.table().code().length(e)});
+      });
+    });
+  }
+
+  // Keys that went in and were not erased: never less than there are. Those that went in twice count twice until adapt or
+  // growth drops the second entry, and go on to do so if that is taken for a copy.
+  std::uint64_t keys() const { return keys_; }
+  // Entries that growth without a store has made of voids, and no key is counted for: keys() and copies() are all entries. What
+  // is dropped is taken for copies first, wherever those are, so that a key never goes uncounted.
+  std::uint64_t copies() const { return copies_; }
+  // Keys at which all segments are about to take all their slots and grow.
+  std::uint64_t capacity() const {
+    std::uint64_t all = 0;
+    for (const detail::segment& s : tree_.segments()) all += s.shape().quotients() * detail::segment::fullest / 100;
+    return all;
+  }
+  double expected_fpr() const {
+    double accepted = 0;
+    for (const detail::segment& s : tree_.segments()) accepted += s.accepted();
+    return std::min(1.0, accepted / static_cast<double>(tree_.places().roots()));
+  }
+  memory_bits bits() const {
+    std::uint64_t all = tree_.bits();
+    for (const detail::segment& s : tree_.segments()) all += s.bits();
+    return {all};
+  }
+  option_list settings() const {
+    return {{"remainder", std::to_string(width_)},
+            {"segment", std::to_string(std::uint64_t{1} << segment_bits_)},
+            {"fingerprints", fingerprints_ == fingerprints::fixed ? "fixed" : "growing"}};
+  }
+
+  // Batches (batch.hpp).
+  struct probe {
+    std::uint32_t segment;
+    std::uint64_t quotient;
+    std::uint64_t x;
+  };
+  // Of a filter most of whose segments have these slots.
+  template <unsigned Width, detail::slot_format Format>
+  struct view {
+    const evergreen& f;
+
+    TAMIS_INLINE probe locate(digest d) const { return f.locate(d); }
+    TAMIS_INLINE void prefetch(const probe& p) const { f.tree_[p.segment].table().table().prefetch(p.quotient); }
+    template <class Again>
+    TAMIS_INLINE bool test(const probe& p, Again again) const {
+      const detail::segment_shape& shape = f.tree_[p.segment].shape();
+      if constexpr (Width != 0) {
+        if (shape.width == Width && shape.format == Format) [[likely]]
+          return f.test<Width, Format>(p, again);
+      }
+      return f.test_rare(p, again());
+    }
+  };
+  template <class Use>
+  void with_view(Use use) const {
+    with_slots(tree_[tree_.latest()].shape(),
+               [&]<unsigned Width, detail::slot_format Format>() { use(view<Width, Format>{*this}); });
+  }
+
+  TAMIS_INLINE void prefetch(digest d) const {
+    const probe p = locate(d);
+    tree_[p.segment].table().table().prefetch(p.quotient);
+  }
+  TAMIS_INLINE void prefetch_insert(digest d) const { prefetch(d); }
+
+  friend bool operator==(const evergreen& a, const evergreen& b) {
+    return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.width_ == b.width_ &&
+           a.first_cell_bits_ == b.first_cell_bits_ && a.first_alone_ == b.first_alone_ && a.fingerprints_ == b.fingerprints_ &&
+           a.tree_ == b.tree_;
+  }
+  template <class Self, class Archive>
+  static void visit(Self& self, Archive& archive) {
+    archive(self.keys_, self.segment_bits_, self.width_, self.first_cell_bits_, self.first_alone_, self.fingerprints_,
+            self.tree_);
+    if constexpr (!std::is_const_v<Self>) {
+      if (!archive.ok()) return;
+      std::uint64_t entries = 0;
+      for (const detail::segment& s : self.tree_.segments()) entries += s.table().entries();
+      if (self.keys_ > entries) return archive.fail("it holds more keys than entries");
+      self.copies_ = entries - self.keys_;
+    }
+  }
+  status validate() const {
+    if (segment_bits_ < 6 || segment_bits_ > 16 || width_ < narrowest || width_ > widest || first_cell_bits_ < 6 ||
+        first_cell_bits_ > segment_bits_ || first_alone_ < width_ || first_alone_ > widest_alone ||
+        fingerprints_ > fingerprints::fixed) {
+      return failure{"its settings are out of range"};
+    }
+    for (const detail::segment& s : tree_.segments()) {
+      const detail::segment_shape& shape = s.shape();
+      const bool has_slots = shape.format == detail::slot_format::uniform
+                                 ? shape.width == width_
+                                 : shape.plain_length() >= width_ && shape.plain_length() <= widest_alone;
+      // Segments are cut when they are large, not before.
+      if (!has_slots || shape.cell_bits < first_cell_bits_ || shape.cell_bits > segment_bits_ ||
+          (shape.depth != 0 && shape.cell_bits != segment_bits_)) {
+        return failure{"a segment has a shape that cannot be"};
+      }
+    }
+    return {};
+  }
+
+ private:
   friend detail::stored_access;
   evergreen() = default;
 
+  struct table_of_roots {
+    std::uint64_t roots;
+    std::uint32_t cell_bits;
+    std::uint32_t width;
+    std::uint64_t keys_each;
+  };
+  static constexpr double planned = 0.92;  // keys per quotient when it is new: chance shall not cut a segment at once
+  static table_of_roots roots_for(std::uint64_t capacity, unsigned width, unsigned segment_bits) {
+    unsigned cell_bits = detail::segment::least_cell_bits;
+    while (cell_bits < segment_bits && std::ldexp(planned, static_cast<int>(cell_bits)) < static_cast<double>(capacity))
+      ++cell_bits;
+    const auto roots =
+        static_cast<std::uint64_t>(std::ceil(static_cast<double>(capacity) / std::ldexp(planned, static_cast<int>(cell_bits))));
+    const double each = static_cast<double>(capacity) / static_cast<double>(roots);
+    return {roots, cell_bits, width, static_cast<std::uint64_t>(each + 2 * std::sqrt(each))};
+  }
+  static double bits_of(const table_of_roots& shape) {
+    const detail::segment_shape one{0, shape.cell_bits, shape.width};
+    const detail::spacing s(detail::segment::slots_for(one, shape.keys_each));
+    const auto blocks = detail::spaced_table::blocks_of(one.quotients(), one.spare(s.slots()), s).value();
+    const auto bytes = detail::block_memory::bytes_of(detail::block_layout(s, shape.width), blocks).value();
+    return static_cast<double>(shape.roots) * 8.0 * static_cast<double>(bytes + sizeof(detail::segment) + 4);
+  }
+  static result<table_of_roots> shape_for(const filter_params& params, unsigned asked, unsigned segment_bits) {
+    if (params.fpr) {
+      unsigned width = asked == 0 ? narrowest : asked;
+      while (asked == 0 && width <= widest && std::ldexp(0.95, -static_cast<int>(width)) > *params.fpr) ++width;
+      if (width > widest) return failure{"fpr " + detail::shown(*params.fpr) + " would need remainders of more than 24 bits"};
+      return roots_for(params.capacity, width, segment_bits);
+    }
+    const double bits = *params.bits_per_key * static_cast<double>(params.capacity);
+    for (unsigned width = asked == 0 ? widest : asked; width >= (asked == 0 ? narrowest : asked); --width) {
+      const table_of_roots shape = roots_for(params.capacity, width, segment_bits);
+      if (bits_of(shape) <= bits) return shape;
+    }
+    const double least = bits_of(roots_for(params.capacity, asked == 0 ? narrowest : asked, segment_bits));
+    return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
+                   " keys need at least " + std::to_string(least / static_cast<double>(params.capacity))};
+  }
+
+  // Bits that keys get which come after the first doubling without a store. Every generation of them adds about a quarter of
+  // 2^-bits, times its share of all doublings' octaves, to the rate for ever (plain_after_growth): five octaves, which are a
+  // growth by 2^31, take what is left of the asked rate beside the first keys; if that is nearly nothing, a sixteenth more.
+  // Where bits were asked for and no rate, the rate may become twice the first one.
+  static std::uint32_t first_alone(unsigned width, std::optional<double> rate) {
+    const double first = 2 * std::ldexp(1.0, -static_cast<int>(width));
+    const double left = rate ? *rate / (0.95 / 2) - first : first;
+    unsigned bits = width;
+    while (bits < width + 4 && std::ldexp(5.0, -static_cast<int>(bits)) > left) ++bits;
+    return bits;
+  }
+
+  // Calls use<Width, Format>() for slots of this shape; Width is 0 where it is not one of the usual.
+  template <class Use>
+  TAMIS_INLINE static auto with_slots(const detail::segment_shape& shape, Use use)
+      -> decltype(use.template operator()<0, detail::slot_format::uniform>()) {
+    using enum detail::slot_format;
+    if (shape.format == uniform) [[likely]] {
+      switch (shape.width) {
+        case 7: return use.template operator()<7, uniform>();
+        case 8: return use.template operator()<8, uniform>();
+        default: return use.template operator()<0, uniform>();
+      }
+    }
+    switch (shape.width) {
+      case 11: return use.template operator()<11, aged>();
+      case 12: return use.template operator()<12, aged>();
+      case 13: return use.template operator()<13, aged>();
+      default: return use.template operator()<0, aged>();
+    }
+  }
+
+  TAMIS_INLINE probe locate(digest d) const {
+    const detail::word_placed p = detail::place_of_word(d.high, tree_.places().roots());
+    const auto segment = static_cast<std::uint32_t>(tree_.segment_at(tree_.place_of(p)));
+    const detail::segment_shape& shape = tree_[segment].shape();
+    // Paths, quotients and slots have at most 62 bits together.
+    return {segment, p.rest << shape.depth >> (64 - shape.cell_bits), p.rest << shape.place_bits() >> (64 - shape.width)};
+  }
+  template <unsigned Width, detail::slot_format Format, class Again>
+  TAMIS_INLINE bool test(const probe& p, Again again) const {
+    const detail::segment& s = tree_[p.segment];
+    return s.table().contains<Width, Format>(p.quotient, p.x,
+                                             [&] { return s.behind_place(tree_.places().stream_of(again()).stream); });
+  }
+  template <class Again>
+  TAMIS_INLINE bool test_any(const probe& p, Again again) const {
+    return with_slots(tree_[p.segment].shape(),
+                      [&]<unsigned Width, detail::slot_format Format>() { return test<Width, Format>(p, again); });
+  }
+  TAMIS_NOINLINE bool test_rare(const probe& p, digest d) const {
+    return test_any(p, [d] { return d; });
+  }
+  std::uint64_t place_of(digest d) const { return tree_.place_of(detail::place_of_word(d.high, tree_.places().roots())); }
+
+  TAMIS_INLINE insert_result insert_with(digest d, const remote_ref* stored) {
+    const probe p = locate(d);
+    detail::segment& s = tree_[p.segment];
+    if (s.is_full() || !insert_at(s, p)) [[unlikely]] {
+      if (!insert_growing(d, stored)) return insert_result::full;
+    }
+    ++keys_;
+    return insert_result::inserted;
+  }
+  TAMIS_INLINE static bool insert_at(detail::segment& s, const probe& p) {
+    return with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>() {
+      return s.table().template insert<Width, Format>(p.quotient, p.x);
+    });
+  }
+  bool insert_growing(digest d, const remote_ref* stored);
+  // How the segment at a place can grow to slots of so many bits; `none` if it cannot.
+  detail::segment_growth_kind growth_of(std::uint64_t place, unsigned slot_width) const;
+  // What plain entries can have in a segment that has grown without the store.
+  detail::plain_bits plain_after_growth(const detail::segment_shape& shape) const;
+  // The segment at a place grows and takes its entries anew from the store. False, and nothing has changed, if it cannot.
+  bool grow(std::uint64_t place, const remote_ref& stored, const digest* pending);
+  bool renew(std::uint64_t place, const remote_ref& stored, const digest* pending, detail::segment_growth_kind kind);
+  // It grows without the store: a bit of every entry goes into the quotient. An error, and nothing has changed, if it cannot.
+  status grow_alone(std::uint64_t place);
+  void join(std::uint64_t place);
+  bool add(const detail::stream_prefix& p);
+  bool add_at(const detail::stream_prefix& p);
+  void forget(std::uint64_t dropped);
+  std::uint64_t rejuvenate_all_with(const remote_ref& stored);
+  using stream_list = detail::short_list<detail::uint128, 24>;
+  // The streams of the stored keys under a prefix, in order. What an adapt may cost is bounded: false says that they are more.
+  bool read_keys(const detail::stream_prefix& under, const remote_ref& stored, stream_list& streams) const;
+  adapt_result adapt_with(digest d, const remote_ref& stored);
+
+  std::uint32_t segment_bits_ = 14;
+  std::uint32_t width_ = 8;            // r
+  std::uint32_t first_cell_bits_ = 6;  // of a root when the filter was made
+  std::uint32_t first_alone_ = 8;
+  fingerprints fingerprints_ = fingerprints::growing;
+  detail::segment_tree tree_;
   std::uint64_t keys_ = 0;
-  std::uint32_t first_cell_bits_ = 0;  // of a root when the filter was made
-  std::uint32_t fingerprint_ = 0;      // F of a new filter
-  std::uint32_t threshold_ = 0;        // in percent
-  std::uint32_t generations_ = 0;      // g
-  fingerprints fingerprints_ = fingerprints::automatic;
-  detail::segment_trie forest_;
   std::uint64_t missing_ = 0;
   std::uint64_t copies_ = 0;  // not saved: it follows from the entries
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL
 
-#include "tamis/detail/growing/evergreen-inl.hpp"  // what touches the whole filter: create, expand, merge, settings, validate
-#include "tamis/detail/growing/evergreen_adapt-inl.hpp"  // what needs a remote
+#include "tamis/detail/growing/evergreen-inl.hpp"  // growing, shrinking, merging and adapting

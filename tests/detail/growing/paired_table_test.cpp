@@ -215,7 +215,7 @@ class pair_world {
         lengthened += e.level != 0;
         highest = std::max<std::uint64_t>(highest, e.level);
         prefixes.push_back({0, e.bits, table_.code().length(e)});
-        lost += (std::uint64_t{1} << e.lost) - 1;
+        lost += e.level == 0 ? (std::uint64_t{1} << e.lost) - 1 : 0;
       }
       if (here.size() != keys.size()) return "entries and keys differ in number";
       if (match_longest_first(prefixes, keys).keys_left != 0) return "keys cannot be paired with entries";

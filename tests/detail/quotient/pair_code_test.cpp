@@ -29,8 +29,9 @@ run_entries random_run(const pair_code& code, random_source& random) {
     last = stream;
     const auto level = random.chance(0.5) ? 0u : static_cast<unsigned>(random.below(std::min(code.highest_level(), 6u) + 1));
     entries.push_back(code.prefix(stream, level));
-    if (level == 0 && code.plain_length() < code.width()) {  // aged
-      entries[entries.size() - 1] = code.prefix_within(stream, static_cast<unsigned>(random.below(code.width())), 0);
+    if (code.plain_length() < code.width()) {  // aged
+      entries[entries.size() - 1] =
+          code.prefix_within(stream, static_cast<unsigned>(random.below(code.length(level) + 1)), level);
     }
   }
   return entries;
@@ -91,7 +92,7 @@ TEST(PairCode, KeepsPrefixesOfStreams) {
     for (const unsigned width : {4u, 7u, 8u, 20u, 56u}) {
       const pair_code code(width, format);
       ASSERT_LE(code.length(code.highest_level()), 128u);
-      ASSERT_GT(code.length(code.highest_level() + 1), 127u);
+      ASSERT_GT(code.length(code.highest_level() + 1), 126u);
       for (unsigned n = 0; n < 2000; ++n) {
         const uint128 stream = random_stream(random);
         for (unsigned level = 0; level <= code.highest_level(); ++level) {

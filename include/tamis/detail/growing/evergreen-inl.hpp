@@ -1,179 +1,271 @@
 #pragma once
 
-// What evergreen does with the whole filter: make, expand, merge, describe and check it. Included by filters/evergreen.hpp.
+// What evergreen does with its segments: grow, shrink, merge, renew and adapt. Included by filters/evergreen.hpp.
 
-#include "tamis/detail/base/shown.hpp"
 #include "tamis/filters/evergreen.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
-inline result<evergreen> evergreen::create(const filter_params& params) {
-  TAMIS_CHECK(check_params(info, params));
-  constexpr unsigned longest = detail::prefix_segment::longest_fingerprint;
-  constexpr std::string_view kinds[] = {"auto", "fixed", "growing"};
-  constexpr std::string_view growths[] = {"even", "flat"};
-  TAMIS_TRY(const std::uint64_t asked, number_option(params, "fingerprint", 0, 1, longest));
-  TAMIS_TRY(const std::uint64_t threshold, number_option(params, "threshold", 90, 50, 95));
-  TAMIS_TRY(const std::uint64_t generations, number_option(params, "generations", 2, 0, 16));
-  TAMIS_TRY(const std::string kind, choice_option(params, "fingerprints", "auto", kinds));
-  TAMIS_TRY(const std::uint64_t segment, number_option(params, "segment", 16384, 64, 65536));
-  TAMIS_TRY(const std::string growth, choice_option(params, "growth", "even", growths));
-  if (!std::has_single_bit(segment)) {
-    return failure{"option segment: " + std::to_string(segment) + " is not a power of two"};
-  }
-  evergreen made;
-  made.threshold_ = static_cast<std::uint32_t>(threshold);
-  made.generations_ = static_cast<std::uint32_t>(generations);
-  made.fingerprints_ = kind == "auto" ? fingerprints::automatic : kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
-  const auto segment_bits = static_cast<unsigned>(std::countr_zero(segment));
-  const bool flat = growth == "flat";
-  unsigned f = static_cast<unsigned>(asked);
-  detail::evergreen_shape shape;
-  const auto shape_with = [&](unsigned bits) {
-    return detail::evergreen_shape_for(params.capacity, made.threshold_, segment_bits, flat, bits);
-  };
-  if (params.fpr || f != 0) {
-    // The rate when all segments are about to grow, which is the highest that they get to before.
-    const double load = made.threshold_ / 100.0;
-    for (f = f == 0 ? 1 : f; asked == 0 && f <= longest && std::ldexp(load, -static_cast<int>(f)) > *params.fpr;) ++f;
-    if (f > longest) return failure{"fpr " + detail::shown(*params.fpr) + " would need fingerprints of more than 56 bits"};
-    shape = shape_with(f);
-  } else {
-    const double bits = *params.bits_per_key * static_cast<double>(params.capacity);
-    for (f = longest; f != 0; --f) {
-      shape = shape_with(f);
-      if (detail::evergreen_bits(shape, made.threshold_, f) <= bits) break;
+inline bool evergreen::insert_growing(digest d, const remote_ref* stored) {
+  bool may_renew = stored != nullptr;
+  while (true) {
+    const probe p = locate(d);
+    detail::segment& s = tree_[p.segment];
+    if (s.is_full()) {
+      if (may_renew && s.shape().format == detail::slot_format::aged && s.may_step_up()) {
+        may_renew = renew(place_of(d), *stored, &d, detail::segment_growth_kind::none);
+        if (may_renew) continue;
+      }
+      if (s.step_up()) continue;
+      if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
+      if (grow_alone(place_of(d)).ok()) continue;
     }
-    if (f == 0) {
-      const double least = detail::evergreen_bits(shape_with(1), made.threshold_, 1) / static_cast<double>(params.capacity);
-      return failure{"bits per key " + std::to_string(*params.bits_per_key) + ": " + std::to_string(params.capacity) +
-                     " keys need at least " + std::to_string(least)};
-    }
+    // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
+    if (insert_at(s, p) || (s.make_end_room(1) && insert_at(s, p))) return true;
+    if (s.step_up()) continue;
+    if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
+    if (!grow_alone(place_of(d)).ok()) return false;
   }
-  made.first_cell_bits_ = shape.cell_bits;
-  made.fingerprint_ = f;
-
-  // Segments are small, so the machine's memory has to be asked for all of them together.
-  const auto bytes = detail::checked_ceil(detail::evergreen_bits(shape, made.threshold_, f) / 8);
-  if (!bytes) return failure{"a table for " + std::to_string(params.capacity) + " keys cannot be addressed"};
-  constexpr std::uint64_t large = std::uint64_t{1} << 28;
-  if (*bytes > large) {
-    TAMIS_CHECK(detail::check_table_bytes(*bytes));
-  }
-  detail::table_list<detail::prefix_segment> roots;
-  roots.reserve(shape.roots);
-  for (std::uint64_t i = 0; i < shape.roots; ++i) {
-    TAMIS_TRY(detail::prefix_segment root,
-              detail::prefix_segment::make({0, shape.cell_bits, f}, detail::evergreen_spare(shape.cell_bits, made.threshold_)));
-    roots.push_back(std::move(root));
-  }
-  made.forest_ =
-      detail::segment_trie(flat ? detail::stream_places::flat(shape.roots) : detail::stream_places::even(shape.roots),
-                           segment_bits, std::move(roots));
-  return made;
 }
 
-inline option_list evergreen::settings() const {
-  constexpr const char* kinds[] = {"auto", "fixed", "growing"};
-  return {{"fingerprint", std::to_string(fingerprint_)},
-          {"threshold", std::to_string(threshold_)},
-          {"generations", std::to_string(generations_)},
-          {"fingerprints", kinds[static_cast<unsigned>(fingerprints_)]},
-          {"segment", std::to_string(std::uint64_t{1} << forest_.segment_bits())},
-          {"growth", forest_.places().is_flat() ? "flat" : "even"}};
+inline detail::segment_growth_kind evergreen::growth_of(std::uint64_t place, unsigned slot_width) const {
+  using kind = detail::segment_growth_kind;
+  const detail::segment_shape& shape = tree_[tree_.segment_at(place)].shape();
+  if (shape.place_bits() + 1 + slot_width > detail::segment_shape::most_bits) return kind::none;
+  if (shape.cell_bits < segment_bits_) return kind::doubled;
+  return tree_.may_cut(place) ? kind::cut : kind::none;
+}
+
+inline bool evergreen::grow(std::uint64_t place, const remote_ref& stored, const digest* pending) {
+  const detail::segment_growth_kind kind = growth_of(place, width_);
+  return kind != detail::segment_growth_kind::none && renew(place, stored, pending, kind);
+}
+
+// A bit more in every octave of doublings: each of them adds as much to the rate.
+inline detail::plain_bits evergreen::plain_after_growth(const detail::segment_shape& shape) const {
+  unsigned bits = shape.plain_length();
+  if (fingerprints_ == fingerprints::growing) {
+    const unsigned doublings = shape.place_bits() + 1 - first_cell_bits_;
+    bits = std::max(bits, std::min(widest_alone, first_alone_ + static_cast<unsigned>(std::bit_width(doublings)) - 1));
+  }
+  return {bits, detail::slot_format::aged};
+}
+
+inline status evergreen::grow_alone(std::uint64_t place) {
+  const detail::segment& s = tree_[tree_.segment_at(place)];
+  const detail::plain_bits to = plain_after_growth(s.shape());
+  const detail::segment_growth_kind kind = growth_of(place, to.slot_width());
+  if (kind == detail::segment_growth_kind::none) return failure{"its directory would become too deep"};
+  const std::uint64_t before = s.table().entries();
+  TAMIS_TRY(auto grown, detail::segment_shift::grown(s, kind, to));
+  std::uint64_t after = 0;
+  for (const detail::segment& one : grown) after += one.table().entries();
+  tree_.replace(place, std::move(grown));
+  copies_ += after - before;
+  return {};
+}
+
+// Entries that nobody owned.
+inline void evergreen::forget(std::uint64_t dropped) {
+  const std::uint64_t of_copies = std::min(dropped, copies_);
+  copies_ -= of_copies;
+  keys_ -= std::min(keys_, dropped - of_copies);
+}
+
+inline bool evergreen::renew(std::uint64_t place, const remote_ref& stored, const digest* pending,
+                             detail::segment_growth_kind kind) {
+  const detail::segment& s = tree_[tree_.segment_at(place)];
+  const detail::stream_prefix under = tree_.prefix_at(place);
+  // Every key but the pending one has an entry: there are no more keys than that.
+  const std::uint64_t most = s.table().entries() + 1;
+  detail::table_list<detail::uint128> keys;
+  keys.reserve(most);
+  bool too_many = false;
+  stored.for_each_in(tree_.places().digests_of(under), [&](digest d) {
+    const detail::stream_places::position p = tree_.places().stream_of(d);
+    if (p.root != under.root || !under.matches(p.stream)) return true;
+    too_many = keys.size() == most;
+    if (!too_many) keys.push_back(p.stream);
+    return !too_many;
+  });
+  if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
+  detail::uint128 waiting = 0;
+  if (pending != nullptr) {
+    waiting = tree_.places().stream_of(*pending).stream;
+    const auto at = std::lower_bound(keys.begin(), keys.end(), waiting);
+    if (at != keys.end() && *at == waiting) keys.erase(at);
+  }
+  detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, kind, width_);
+  if (too_many || keys.size() == most) {
+    ++missing_;
+    return false;
+  }
+  auto renewed = renewal.run();
+  if (!renewed) return false;
+  if (renewed->empty()) {
+    ++missing_;
+    return false;
+  }
+  tree_.replace(place, *std::move(renewed));
+  forget(renewal.dropped());
+  return true;
+}
+
+inline void evergreen::join(std::uint64_t place) {
+  const auto other = tree_.buddy(place);
+  if (!other) return;
+  const detail::segment& low = tree_[tree_.segment_at(std::min(place, *other))];
+  const detail::segment& high = tree_[tree_.segment_at(std::max(place, *other))];
+  if (low.table().table().used() + high.table().table().used() > low.limit_of_all_slots() / 2) return;
+  auto whole = detail::segment_shift::joined(low, high, width_);
+  if (whole) tree_.join(place, *std::move(whole));
 }
 
 inline status evergreen::expand() {
   evergreen grown = *this;
-  detail::segment_directory& segments = grown.forest_.segments();
-  for (std::uint64_t at = 0; at < segments.size();) {
-    const unsigned depth = segments[at].depth();
-    const unsigned directory_depth = segments.depth();
-    if (!grown.grow(at, nullptr, nullptr)) return failure{"a segment cannot grow: the directory would be too deep"};
-    at <<= segments.depth() - directory_depth;
-    const bool was_split = segments[at].depth() != depth;
-    at += segments.places_of(at) << static_cast<unsigned>(was_split);
-  }
+  detail::table_list<detail::stream_prefix> all;
+  all.reserve(tree_.segments().size());
+  tree_.for_each([&](std::uint64_t place, const detail::segment&) { all.push_back(tree_.prefix_at(place)); });
+  for (const detail::stream_prefix& under : all) TAMIS_CHECK(grown.grow_alone(grown.tree_.place_of(under)));
   *this = std::move(grown);
   return {};
 }
 
 inline status evergreen::merge(const evergreen& other) {
-  if (forest_.places() != other.forest_.places() || forest_.segment_bits() != other.forest_.segment_bits() ||
-      fingerprint_ != other.fingerprint_ || first_cell_bits_ != other.first_cell_bits_) {
+  if (tree_.places() != other.tree_.places() || segment_bits_ != other.segment_bits_) {
     const auto shape = [](const evergreen& f) {
-      return std::to_string(f.forest_.places().roots()) + " roots of " + std::to_string(1u << f.first_cell_bits_) +
-             " cells, fingerprints of " + std::to_string(f.fingerprint_) + " bits";
+      return std::to_string(f.tree_.places().roots()) + " roots, segments of " + std::to_string(1u << f.segment_bits_) +
+             " quotients";
     };
-    return failure{"the two evergreen filters were made with different shapes: " + shape(*this) + ", and " + shape(other)};
+    return failure{"the two evergreen filters have different shapes: " + shape(*this) + ", and " + shape(other)};
   }
-  // Counts of equal entries are added up.
-  constexpr std::uint64_t most_merged = std::uint64_t{1} << 40;
-  if (keys_ + copies_ > most_merged || other.keys_ + other.copies_ > most_merged) {
-    return failure{"the two filters hold more keys than can be counted together"};
-  }
-  // Into the larger one, so that most segments are at least as deep as those that come.
+  // Into the larger one, so that most quotients have as many bits as those that come.
   const bool other_is_larger = other.capacity() > capacity();
   evergreen merged = other_is_larger ? other : *this;
-  merged.threshold_ = threshold_, merged.generations_ = generations_, merged.fingerprints_ = fingerprints_;
   const evergreen& added = other_is_larger ? *this : other;
   bool fits = true;
-  added.forest_.segments().for_each([&](std::uint64_t at, const detail::prefix_segment& segment) {
-    const detail::stream_prefix from = added.forest_.prefix_of(at);
-    added.forest_.for_each_in(at, [&](const detail::stream_prefix& p, std::uint64_t count) {
-      fits = fits && merged.add(p, count, from, segment.place_bits());
-    });
-  });
-  if (!fits) return failure{"the two filters together would need a directory that is too deep"};
+  added.for_each([&](const detail::stream_prefix& p) { fits = fits && merged.add(p); });
+  if (!fits) return failure{"the entries of one filter are too short for the other one, which has grown more"};
   merged.keys_ = keys_ + other.keys_;
-  merged.copies_ = merged.forest_.entries() - merged.keys_;
+  merged.copies_ = 0;
+  for (const detail::segment& s : merged.tree_.segments()) merged.copies_ += s.table().entries();
+  merged.copies_ -= merged.keys_;
+  merged.missing_ = missing_;
   *this = std::move(merged);
   return {};
 }
 
-// An entry of another filter's segment `from`. Its segment here first becomes as fine as that one, so that its bits fit as they
-// did there. An entry for more than `from` is added below `from` only: the segments beside it have copies of their own.
-inline bool evergreen::add(const detail::stream_prefix& p, std::uint64_t count, const detail::stream_prefix& from,
-                           unsigned place_bits) {
-  detail::segment_directory& segments = forest_.segments();
-  const detail::stream_prefix& longer = p.length < from.length ? from : p;
+// An entry of another filter. Where it is shorter than a place here, every place that it covers gets a void of its own.
+// False if these would be many, or if there is no room.
+inline bool evergreen::add(const detail::stream_prefix& p) {
+  constexpr unsigned most_halvings = 4;
+  const unsigned place_bits = tree_[tree_.segment_at(tree_.place_of(p))].shape().place_bits();
+  if (p.length >= place_bits) return add_at(p);
+  if (place_bits - p.length > most_halvings) return false;
+  detail::stream_prefix half{p.root, p.bits, p.length + 1};
+  if (!add(half)) return false;
+  half.bits |= detail::uint128{1} << (127 - p.length);
+  return add(half);
+}
+
+// As many bits of it as an entry here can have.  Requires: it is as long as its place.
+inline bool evergreen::add_at(const detail::stream_prefix& p) {
   while (true) {
-    const std::uint64_t path = segments.depth() == 0 ? 0 : static_cast<std::uint64_t>(longer.bits >> (128 - segments.depth()));
-    std::uint64_t at = (p.root << segments.depth()) + path;
-    detail::prefix_segment& segment = segments[at];
-    if (p.length < segment.depth()) {  // for every segment below it
-      const bool only_here = longer.length >= segment.depth();
-      const std::uint64_t last = at + (only_here ? 1 : std::uint64_t{1} << (segments.depth() - longer.length));
-      for (; at < last; at += segments.places_of(at)) {
-        segments[at].add(detail::covering_prefix{0, segments[at].place_bits() - p.length, count});
-        segments.refresh(at);
-      }
-      return true;
+    const std::uint64_t place = tree_.place_of(p);
+    detail::segment& s = tree_[tree_.segment_at(place)];
+    if (p.length < s.shape().place_bits()) return add(p);  // it has grown
+    const unsigned known = p.length - s.shape().place_bits();
+    if (s.shape().format == detail::slot_format::uniform && known < s.shape().plain_length()) {
+      auto aged = detail::segment_shift::aged(s);
+      if (!aged) return false;
+      s = *std::move(aged);
+      continue;
     }
-    if (segment.place_bits() < place_bits && grow(at, nullptr, nullptr)) continue;
-    const std::uint64_t cell = forest_.cell_of(at, longer.bits);
-    if (p.length < segment.place_bits()) {
-      const unsigned shift = segment.place_bits() - p.length;
-      segment.add(detail::covering_prefix{cell >> shift, shift, count});
-      segments.refresh(at);
-      return true;
-    }
-    if (segment.used() >= limit(segment.cell_bits()) && grow(at, nullptr, nullptr)) continue;
-    const unsigned length = std::min(p.length - segment.place_bits(), detail::prefix_entry::longest);
-    if (segment.add(cell, detail::prefix_entry::of(forest_.following(at, p.bits), length, count))) {
-      segments.note_entries(at);
-      return true;
-    }
-    if (!grow(at, nullptr, nullptr)) return false;
+    if (s.is_full() && (s.step_up() || grow_alone(place).ok())) continue;
+    const detail::pair_code code = s.table().code();
+    const std::uint64_t quotient = s.quotient_of(p.bits);
+    detail::run_entries entries = s.table().entries_of(quotient);
+    unsigned level = 0;
+    while (level < code.highest_level() && code.length(level + 1) <= known) ++level;
+    entries.push_back(code.prefix_within(s.behind_place(p.bits), known, level));
+    if (s.table().write_with_room(quotient, entries)) return true;
+    if (!s.step_up() && !grow_alone(place).ok()) return false;
   }
 }
 
-inline status evergreen::validate() const {
-  if (fingerprint_ < 1 || fingerprint_ > detail::prefix_segment::longest_fingerprint || threshold_ < 50 || threshold_ > 95 ||
-      generations_ > 16 || fingerprints_ > fingerprints::growing || first_cell_bits_ > forest_.segment_bits()) {
-    return failure{"its settings are out of range"};
+inline std::uint64_t evergreen::rejuvenate_all_with(const remote_ref& stored) {
+  detail::table_list<std::uint64_t> aged;
+  tree_.for_each([&](std::uint64_t place, const detail::segment& s) {
+    if (s.shape().format == detail::slot_format::aged) aged.push_back(place);
+  });
+  for (const std::uint64_t place : aged) renew(place, stored, nullptr, detail::segment_growth_kind::none);
+  return aged.size();
+}
+
+inline bool evergreen::read_keys(const detail::stream_prefix& under, const remote_ref& stored, stream_list& streams) const {
+  std::uint64_t read = 0;
+  stored.for_each_in(tree_.places().digests_of(under), [&](digest key) {
+    if (++read > detail::adapt_work::most_slots) return false;
+    const detail::stream_places::position p = tree_.places().stream_of(key);
+    if (p.root == under.root && under.matches(p.stream)) streams.push_back(p.stream);
+    return true;
+  });
+  std::sort(streams.begin(), streams.end());
+  return read <= detail::adapt_work::most_slots;
+}
+
+inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
+  using outcome = detail::paired_table::adapted::outcome;
+  const detail::stream_places::position asked = tree_.places().stream_of(d);
+  stream_list streams;                                        // stored keys
+  detail::stream_prefix read{asked.root, asked.stream, ~0u};  // that have this prefix
+  std::optional<detail::segment> as_it_was;                   // before it got more slots, which may not help
+  const auto unfixable = [&] {
+    if (as_it_was) tree_[locate(d).segment] = *std::move(as_it_was);
+    return adapt_result::unfixable;
+  };
+  for (unsigned growths = 0;;) {
+    detail::segment& s = tree_[locate(d).segment];
+    const std::uint64_t quotient = s.quotient_of(asked.stream);
+    const detail::uint128 behind = s.behind_place(asked.stream);
+    const auto shortest = s.table().shortest_match(quotient, behind);
+    if (!shortest) return growths != 0 ? adapt_result::fixed : adapt_result::not_positive;  // growth has renewed it
+    const detail::stream_prefix under{asked.root, asked.stream, s.shape().place_bits() + *shortest};
+    if (under.length < read.length) {
+      read.length = under.length;
+      streams.clear();
+      const bool are_all = read_keys(read, stored, streams);
+      if (std::find(streams.begin(), streams.end(), asked.stream) != streams.end() || (!are_all && holds(stored, d)))
+        return adapt_result::is_member;
+      if (!are_all) return unfixable();
+    }
+    const std::uint64_t most = s.limit(detail::segment::fullest_of_fixes);
+    stream_list keys;  // of the streams, those below the shortest match now, behind the quotient
+    for (const detail::uint128 stream : streams) {
+      if (under.matches(stream)) keys.push_back(s.behind_place(stream));
+    }
+    const auto done = s.table().adapt(quotient, behind, {keys.data(), keys.size()}, most);
+    switch (done.is) {
+      case outcome::fixed: forget(done.dropped); return adapt_result::fixed;
+      case outcome::not_positive: return adapt_result::not_positive;
+      case outcome::no_room:
+        if (++growths > detail::adapt_work::most_growths) return unfixable();
+        if (!as_it_was) as_it_was = s;
+        // It is full, or one run has filled its end.
+        if (s.table().table().used() + 2 * keys.size() < most && s.make_end_room(2 * keys.size())) continue;
+        if (s.step_up()) continue;
+        try {
+          if (!grow(place_of(d), stored, nullptr)) return unfixable();
+        } catch (...) {
+          unfixable();
+          throw;
+        }
+        as_it_was.reset();
+        continue;
+      case outcome::missing: ++missing_; return unfixable();
+      case outcome::unfixable: return unfixable();
+    }
   }
-  return {};
 }
 
 }  // namespace tamis::inline TAMIS_LEVEL

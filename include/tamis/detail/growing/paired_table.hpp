@@ -211,7 +211,7 @@ class paired_table {
         if (level > c.highest_level()) return {outcome::unfixable};
         e = c.prefix(key, level);
       } else if (e.lost != 0) {
-        e = c.prefix(key, 0);
+        e = c.prefix(key, e.level);
       }
       after.push_back(e);
     }
@@ -277,7 +277,7 @@ class paired_table {
   static std::uint64_t weight_lost(std::uint64_t slot) { return (slot & (~slot + 1)) - 1; }
   static std::uint64_t weight_lost(const run_entries& entries) {
     std::uint64_t all = 0;
-    for (const run_entry& e : entries) all += (std::uint64_t{1} << e.lost) - 1;
+    for (const run_entry& e : entries) all += e.level == 0 ? (std::uint64_t{1} << e.lost) - 1 : 0;
     return all;
   }
 

@@ -1,75 +1,88 @@
 #pragma once
 
-// Segments that grow, shrink or lose bits without a store: a bit of every entry moves between what it stores and its quotient.
+// Segments that grow or shrink without a store: a bit of every entry moves between what it stores and its quotient.
 //
-//   stream      | path | quotient | x: r bits | …
-//   grown       |  path | quotient + 1 | r - 1 |          the first bit of x, in one segment of twice the quotients, or in two
-//   joined      | path - 1 | quotient  | r |              the quotients' last bit, of two segments: x loses its own last one
-//   narrowed    | path | quotient | fewer |
+//   stream      | path | quotient | x |
+//   grown       |  path | quotient + 1 | one less |          in one segment of twice the quotients, or in two
+//   joined      | path - 1 | quotient  | one more |          of two segments
 //
-// Entries stay prefixes of their keys' streams, so that every key keeps its own. They become shorter, all plain ones alike, and
-// so the rate rises. Lengthened ones have only certain lengths: they may lose more than a bit, and a fix may be lost with it.
-// The store can give all of that back (detail/growing/segment_renewal.hpp).
+// Entries stay prefixes of their keys' streams, so that every key keeps its own. What has grown is aged. A void, an entry with
+// no bit left, is copied into both quotients that its own becomes: nobody knows which one its key has. Lengthened entries have
+// only certain lengths: they may lose more than a bit, and a fix with it. The store can give all of that back
+// (detail/growing/segment_renewal.hpp).
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "tamis/detail/growing/uniform_segment.hpp"
+#include "tamis/detail/growing/segment.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
 class segment_shift {
  public:
-  // Every entry has a bit that it can give.
-  static bool may_grow(const uniform_segment& s) { return s.shape().width > pair_code::least_width; }
-  // One segment, or two. An error if there is no memory or room for it.  Requires: may_grow(old); a kind.
-  static result<table_list<uniform_segment>> grown(const uniform_segment& old, segment_growth_kind kind) {
-    const uniform_shape shape = old.shape().grown(kind, old.shape().width - 1);
+  // One segment, or two. An error if there is no memory or room for it, or if a quarter of the entries are voids: they would be
+  // copied again and again.  Requires: a kind; the aged format.
+  static result<table_list<segment>> grown(const segment& old, segment_growth_kind kind, plain_bits to) {
+    const segment_shape shape = old.shape().grown(kind, to);
+    const pair_code code = old.table().code();
     table_list<shifted_runs> parts;
-    for (unsigned part = 0; part < (kind == segment_growth_kind::cut ? 2u : 1u); ++part) parts.emplace_back(shape, old, old);
+    for (unsigned part = 0; part < (kind == segment_growth_kind::cut ? 2u : 1u); ++part) {
+      parts.emplace_back(shape, most_slots(old) + old.table().entries());  // voids go into both quotients
+    }
+    std::uint64_t voids = 0;
     old.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
+      for (const run_entry& e : entries) voids += code.length(e) == 0;
       for (std::uint64_t half = 0; half < 2; ++half) {
         const std::uint64_t whole = 2 * quotient + half;
         const std::uint64_t part = kind == segment_growth_kind::cut ? whole >> shape.cell_bits : 0;
         for (const run_entry& e : entries) {
-          if (static_cast<std::uint64_t>(e.bits >> 127) != half) continue;
-          parts[part].add(whole - (part << shape.cell_bits), e.bits << 1, old.table().code().length(e.level) - 1, e.level);
+          const unsigned length = code.length(e);
+          if (length != 0 && static_cast<std::uint64_t>(e.bits >> 127) != half) continue;
+          parts[part].add(whole - (part << shape.cell_bits), e.bits << 1, length == 0 ? 0 : length - 1, e.level);
         }
       }
     });
-    table_list<uniform_segment> made;
+    if (voids > old.table().entries() / 4) {
+      return failure{"its entries have no bits left that they could give up: insert with a store at hand"};
+    }
+    table_list<segment> made;
     made.reserve(parts.size());
     for (shifted_runs& part : parts) {
-      TAMIS_TRY(uniform_segment segment, part.laid_out());
-      made.push_back(std::move(segment));
+      TAMIS_TRY(segment one, part.laid_out());
+      made.push_back(std::move(one));
     }
     return made;
   }
 
-  // The segment with fewer bits in every entry.  Requires: width is less than it has.
-  static result<uniform_segment> narrowed(const uniform_segment& old, unsigned width) {
-    shifted_runs runs(old.shape().grown(segment_growth_kind::none, width), old, old);
+  // The same entries in slots that say where they end.
+  static result<segment> aged(const segment& old) {
+    const segment_shape shape = old.shape().grown(segment_growth_kind::none, {old.shape().plain_length(), slot_format::aged});
+    shifted_runs runs(shape, most_slots(old));
     old.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
-      for (const run_entry& e : entries) runs.add(quotient, e.bits, old.table().code().length(e.level), e.level);
+      for (const run_entry& e : entries) runs.add(quotient, e.bits, old.table().code().length(e), e.level);
     });
     return runs.laid_out();
   }
 
-  // Of the two parts of one path, with remainders of at most `width` bits.  Requires: shapes alike but for the width.
-  static result<uniform_segment> joined(const uniform_segment& low, const uniform_segment& high, unsigned width) {
-    uniform_shape shape = low.shape();
+  // Of the two parts of one path; uniform with `bits` bits if both are, and aged otherwise.  Requires: shapes alike but for the
+  // slots; uniform entries have `bits` bits or more.
+  static result<segment> joined(const segment& low, const segment& high, unsigned bits) {
+    const bool are_uniform = low.shape().format == slot_format::uniform && high.shape().format == slot_format::uniform;
+    const plain_bits to =
+        are_uniform ? plain_bits{bits}
+                    : plain_bits{std::max(low.shape().plain_length(), high.shape().plain_length()), slot_format::aged};
+    segment_shape shape = low.shape().grown(segment_growth_kind::none, to);
     --shape.depth;
-    shape.width = std::min({width, low.shape().width + 1, high.shape().width + 1});
-    shifted_runs runs(shape, low, high);
+    shifted_runs runs(shape, most_slots(low) + most_slots(high));
     for (std::uint64_t part = 0; part < 2; ++part) {
-      const uniform_segment& from = part == 0 ? low : high;
+      const segment& from = part == 0 ? low : high;
       from.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
-        const std::uint64_t to = (part << shape.cell_bits | quotient) >> 1;
+        const std::uint64_t half = (part << shape.cell_bits | quotient) >> 1;
         const uint128 last = static_cast<uint128>(quotient & 1) << 127;
         for (const run_entry& e : entries) {
-          const unsigned length = std::min(from.table().code().length(e.level) + 1, pair_code::stream_bits);
-          runs.add(to, last | e.bits >> 1, length, e.level);
+          const unsigned length = std::min(from.table().code().length(e) + 1, pair_code::stream_bits);
+          runs.add(half, last | e.bits >> 1, length, e.level);
         }
       });
     }
@@ -77,31 +90,28 @@ class segment_shift {
   }
 
  private:
+  static std::uint64_t most_slots(const segment& s) { return s.table().table().used() + 2 * s.table().lengthened() + 8; }
+
   // The runs of a segment, from entries in the order of their quotients.
   class shifted_runs {
    public:
-    // Of the entries of one segment or of two.
-    shifted_runs(const uniform_shape& shape, const uniform_segment& a, const uniform_segment& b)
-        : shape_(shape), code_(shape.width), runs_(shape.quotients(), shape.width) {
-      runs_.reserve(most_slots(a) + (&a == &b ? 0 : most_slots(b)));
+    shifted_runs(const segment_shape& shape, std::uint64_t most_slots)
+        : shape_(shape), code_(shape.width, shape.format), runs_(shape.quotients(), shape.width) {
+      runs_.reserve(most_slots);
     }
     // `length` bits are known. In at most as many slots as before and one more: no level is higher than it was.
     void add(std::uint64_t quotient, uint128 bits, unsigned length, unsigned level) {
       if (quotient != quotient_) write();
       quotient_ = quotient;
-      while (level != 0 && code_.length(level) > length) --level;
-      entries_.push_back(code_.prefix(bits, level));
+      entries_.push_back(code_.prefix_within(bits, length, level));
     }
-    result<uniform_segment> laid_out() {
+    result<segment> laid_out() {
       write();
       runs_.finish();
-      return uniform_segment::laid_out(shape_, runs_);
+      return segment::laid_out(shape_, runs_);
     }
 
    private:
-    static std::uint64_t most_slots(const uniform_segment& s) {
-      return s.table().table().used() + 2 * s.table().lengthened() + 8;
-    }
     void write() {
       if (entries_.empty()) return;
       code_.encode(entries_, slots_);
@@ -109,7 +119,7 @@ class segment_shift {
       entries_.clear();
     }
 
-    uniform_shape shape_;
+    segment_shape shape_;
     pair_code code_;
     dense_runs runs_;
     std::uint64_t quotient_ = 0;

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "tamis/detail/base/table_list.hpp"
+#include "tamis/detail/growing/segment.hpp"
 #include "tamis/detail/growing/stream_places.hpp"
-#include "tamis/detail/growing/uniform_segment.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -23,16 +23,18 @@ class segment_tree {
  public:
   segment_tree() = default;
   // Requires: a segment per root, in order, of depth 0.
-  segment_tree(std::uint64_t roots, table_list<uniform_segment> segments)
+  segment_tree(std::uint64_t roots, table_list<segment> segments)
       : places_(stream_places::even(roots)), segments_(std::move(segments)) {
     for (std::uint64_t i = 0; i < roots; ++i) directory_.push_back(static_cast<std::uint32_t>(i));
   }
 
   const stream_places& places() const { return places_; }
-  const table_list<uniform_segment>& segments() const { return segments_; }
-  uniform_segment& operator[](std::uint64_t segment) { return segments_[segment]; }
-  const uniform_segment& operator[](std::uint64_t segment) const { return segments_[segment]; }
+  const table_list<segment>& segments() const { return segments_; }
+  segment& operator[](std::uint64_t segment) { return segments_[segment]; }
+  const segment& operator[](std::uint64_t segment) const { return segments_[segment]; }
   std::uint64_t bits() const { return 8 * directory_.size() * sizeof(directory_[0]); }  // of the directory
+  // A segment that came into being lately: most others have slots like it.
+  std::uint64_t latest() const { return latest_; }
 
   TAMIS_INLINE std::uint64_t place_of(const word_placed& p) const { return p.place << depth_ | p.rest >> 1 >> (63 - depth_); }
   // Requires: p has as many bits as the directory is deep.
@@ -52,15 +54,16 @@ class segment_tree {
 
   // May the segment be cut in two? Keys that share long beginnings would make the directory grow without end.
   bool may_cut(std::uint64_t place) const {
-    const uniform_shape& shape = segments_[directory_[place]].shape();
+    const segment_shape& shape = segments_[directory_[place]].shape();
     if (shape.depth < depth_) return true;
     constexpr std::uint64_t places_each = 256;
     return depth_ < 32 && 2 * directory_.size() <= places_each * (segments_.size() + 1);
   }
   // The segment at a place becomes what it has grown to: one segment of the same path, or two.
-  void replace(std::uint64_t place, table_list<uniform_segment> grown) {
+  void replace(std::uint64_t place, table_list<segment> grown) {
+    latest_ = directory_[place];
     if (grown.size() == 1) {
-      segments_[directory_[place]] = std::move(grown[0]);
+      segments_[latest_] = std::move(grown[0]);
       return;
     }
     assert(grown.size() == 2);
@@ -83,15 +86,15 @@ class segment_tree {
 
   // The place of the other part of the path that the segment here was cut from, if it can be joined with it again.
   std::optional<std::uint64_t> buddy(std::uint64_t place) const {
-    const uniform_shape& shape = segments_[directory_[place]].shape();
+    const segment_shape& shape = segments_[directory_[place]].shape();
     if (shape.depth == 0) return std::nullopt;
     const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
     const std::uint64_t other = place / each * each ^ each;
-    const uniform_shape& others = segments_[directory_[other]].shape();
+    const segment_shape& others = segments_[directory_[other]].shape();
     return others.depth == shape.depth && others.cell_bits == shape.cell_bits ? std::optional(other) : std::nullopt;
   }
   // The segments at a place and at its buddy become one.  Requires: there is one.
-  void join(std::uint64_t place, uniform_segment whole) {
+  void join(std::uint64_t place, segment whole) {
     const unsigned joined_depth = whole.shape().depth;
     const std::uint64_t each = std::uint64_t{1} << (depth_ - joined_depth);
     const std::uint64_t first = place / each * each;
@@ -99,6 +102,7 @@ class segment_tree {
     const std::uint32_t gone = directory_[first + each / 2];
     const auto last = static_cast<std::uint32_t>(segments_.size() - 1);
     segments_[kept] = std::move(whole);
+    latest_ = 0;
     for (std::uint64_t i = first + each / 2; i < first + each; ++i) directory_[i] = kept;
     if (gone != last) {
       segments_[gone] = std::move(segments_[last]);
@@ -112,9 +116,9 @@ class segment_tree {
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::uint64_t place = 0; place < directory_.size();) {
-      const uniform_segment& segment = segments_[directory_[place]];
-      const std::uint64_t each = std::uint64_t{1} << (depth_ - segment.shape().depth);
-      visit(place, segment);
+      const segment& s = segments_[directory_[place]];
+      const std::uint64_t each = std::uint64_t{1} << (depth_ - s.shape().depth);
+      visit(place, s);
       place += each;
     }
   }
@@ -122,7 +126,7 @@ class segment_tree {
   friend bool operator==(const segment_tree& a, const segment_tree& b) {
     if (a.places_ != b.places_ || a.segments_.size() != b.segments_.size() || a.depth_ != b.depth_) return false;
     bool equal = true;
-    a.for_each([&](std::uint64_t place, const uniform_segment& s) { equal = equal && s == b.segments_[b.directory_[place]]; });
+    a.for_each([&](std::uint64_t place, const segment& s) { equal = equal && s == b.segments_[b.directory_[place]]; });
     return equal;
   }
 
@@ -132,7 +136,7 @@ class segment_tree {
     archive(self.places_);
     if constexpr (std::is_const_v<Self>) {
       archive(self.depth_, std::uint64_t{self.segments_.size()});
-      self.for_each([&](std::uint64_t, const uniform_segment& s) { archive(s); });
+      self.for_each([&](std::uint64_t, const segment& s) { archive(s); });
     } else {
       std::uint64_t size = 0;
       archive(self.depth_, size);
@@ -146,7 +150,7 @@ class segment_tree {
   // The directory is as deep as its deepest segment.
   void shrink() {
     unsigned deepest = 0;
-    for (const uniform_segment& s : segments_) deepest = std::max(deepest, s.shape().depth);
+    for (const segment& s : segments_) deepest = std::max(deepest, s.shape().depth);
     const unsigned less = depth_ - deepest;
     for (std::size_t i = 0; i < directory_.size() >> less; ++i) directory_[i] = directory_[i << less];
     directory_.resize(directory_.size() >> less);
@@ -158,7 +162,7 @@ class segment_tree {
     if (segments_.empty() || size / 512 > segments_.size() + 1) return false;  // no directory becomes so large
     directory_.reserve(size);
     for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-      const uniform_shape& shape = segments_[i].shape();
+      const segment_shape& shape = segments_[i].shape();
       if (shape.depth > depth_) return false;
       const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
       if (directory_.size() % each != 0 || directory_.size() + each > size) return false;
@@ -169,8 +173,9 @@ class segment_tree {
 
   stream_places places_;
   std::uint32_t depth_ = 0;  // of the directory
-  table_list<uniform_segment> segments_;
+  table_list<segment> segments_;
   table_list<std::uint32_t> directory_;
+  std::uint32_t latest_ = 0;
 };
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

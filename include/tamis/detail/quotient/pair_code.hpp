@@ -18,9 +18,9 @@
 //
 // A lengthened entry costs one slot more than a plain one, with probability 2^-(r-2) two.
 //
-// That is the uniform format. In the aged one (detail/quotient/slot_format.hpp) a plain entry has at most r - 1 bits and says
-// where it ends: payload · 1 · 0…0. A lengthened entry is coded as if its stream had a 1 behind the first r - 1 bits, so that x
-// is the slot of a plain entry with all its bits.
+// That is the uniform format. In the aged one (detail/quotient/slot_format.hpp) an entry may have any length, as it loses bits
+// one by one: a plain one is payload · 1 · 0…0. A lengthened one is coded as if its stream had a 1 behind the first r - 1 bits,
+// so that x is the slot of a plain entry with all its bits, and 1 · 0…0 behind its last one.
 
 #include <algorithm>
 #include <bit>
@@ -38,7 +38,7 @@ namespace tamis::detail {
 struct run_entry {
   uint128 bits = 0;  // left-aligned, zero behind the end
   unsigned level = 0;
-  unsigned lost = 0;  // bits that a plain one lacks of those that it could have; only in the aged format
+  unsigned lost = 0;  // bits that it lacks of those that its level could have; only in the aged format
 
   friend constexpr bool operator==(const run_entry&, const run_entry&) = default;
 };
@@ -62,7 +62,7 @@ class pair_code {
     return length == 0 ? 0 : bits >> (stream_bits - length) << (stream_bits - length);
   }
   // Bits of an entry that has lost none.
-  constexpr unsigned length(unsigned level) const { return coded_length(level) - terminator_; }
+  constexpr unsigned length(unsigned level) const { return coded_length(level) - (level == 0 ? 1 : 2) * terminator_; }
   constexpr unsigned length(const run_entry& e) const { return length(e.level) - e.lost; }
   constexpr unsigned plain_length() const { return width_ - terminator_; }
   constexpr unsigned highest_level() const { return 1 + (stream_bits - (2 * width_ - 2)) / (width_ - 1); }
@@ -75,11 +75,12 @@ class pair_code {
 
   // Requires: level <= highest_level().
   constexpr run_entry prefix(uint128 stream, unsigned level) const { return {first_bits(stream, length(level)), level}; }
-  // The longest entry of at most `bits` bits and no higher level.  Requires: in the uniform format plain_length() <= bits.
+  // The longest entry of at most `bits` bits, of no higher level.  Requires: in the uniform format plain_length() <= bits.
   constexpr run_entry prefix_within(uint128 stream, unsigned bits, unsigned level) const {
-    if (bits < plain_length()) return {first_bits(stream, bits), 0, plain_length() - bits};
-    while (level != 0 && length(level) > bits) --level;
-    return prefix(stream, level);
+    if (bits >= length(level)) return prefix(stream, level);
+    while (level != 0 && length(level - 1) >= bits) --level;
+    if (terminator_ != 0) return {first_bits(stream, bits), level, length(level) - bits};
+    return prefix(stream, length(level) <= bits ? level : level - 1);
   }
   constexpr bool matches(const run_entry& e, uint128 stream) const { return first_bits(e.bits ^ stream, length(e)) == 0; }
   // What a query compares with slots.
@@ -87,7 +88,7 @@ class pair_code {
 
   unsigned slots_of(const run_entry& e) const {
     if (e.level <= 1) return 1 + e.level;
-    return 1 + e.level + (field(opened(e.bits), width_, width_ - 2) == quarter() - 1);
+    return 1 + e.level + (field(opened(e), width_, width_ - 2) == quarter() - 1);
   }
 
   // The slot of a plain entry.
@@ -145,7 +146,7 @@ class pair_code {
         more = chunk >= half();
       }
     }
-    if (terminator_ != 0 && !close(found.entry.bits)) return std::nullopt;
+    if (terminator_ != 0 && !close(found.entry)) return std::nullopt;
     found.slots = next - from;
     return found;
   }
@@ -182,23 +183,27 @@ class pair_code {
   constexpr unsigned coded_length(unsigned level) const {
     return level == 0 ? width_ : 2 * width_ - 2 + (level - 1) * (width_ - 1);
   }
-  // The stream with the 1 behind the bits of a plain entry.
-  constexpr uint128 opened(uint128 bits) const {
-    if (terminator_ == 0) return bits;
-    const uint128 front = first_bits(bits, width_ - 1);
-    return front | uint128{1} << (stream_bits - width_) | (bits ^ front) >> 1;
+  // What is coded of a lengthened entry.
+  constexpr uint128 opened(const run_entry& e) const {
+    if (terminator_ == 0) return e.bits;
+    const uint128 front = first_bits(e.bits, width_ - 1);
+    return front | bit(width_ - 1) | (e.bits ^ front) >> 1 | bit(coded_length(e.level) - 1 - e.lost);
   }
-  // And without it. False if there is none, which only a file can have.
-  constexpr bool close(uint128& bits) const {
-    const uint128 front = first_bits(bits, width_ - 1);
-    const uint128 one = uint128{1} << (stream_bits - width_);
-    const bool has_one = (bits & one) != 0;
-    bits = front | ((bits ^ front) & ~one) << 1;
-    return has_one;
+  // And back. False if it has no end, which only a file can have.
+  constexpr bool close(run_entry& e) const {
+    const uint128 front = first_bits(e.bits, width_ - 1);
+    const uint128 rest = e.bits & (bit(width_ - 1) - 1);
+    if ((e.bits & bit(width_ - 1)) == 0 || rest == 0) return false;
+    const uint128 last = rest & (~rest + 1);
+    while (bit(coded_length(e.level) - 1 - e.lost) != last) ++e.lost;
+    e.bits = front | (rest ^ last) << 1;
+    return true;
   }
+  // Bit i of a stream.
+  static constexpr uint128 bit(unsigned i) { return uint128{1} << (stream_bits - 1 - i); }
 
   void append_long(const run_entry& e, run_slots& slots) const {
-    const uint128 bits = opened(e.bits);
+    const uint128 bits = opened(e);
     const std::uint64_t x = x_of(bits);
     const std::uint64_t extension = field(bits, width_, width_ - 2);
     const std::uint64_t ahead = 1 + extension + (e.level > 1 ? quarter() : 0);
@@ -214,7 +219,7 @@ class pair_code {
   }
 
   unsigned width_;
-  unsigned terminator_;  // bits of a plain slot that say where it ends
+  unsigned terminator_;  // 1 if entries say where they end
 };
 
 }  // namespace tamis::detail

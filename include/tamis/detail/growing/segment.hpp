@@ -1,16 +1,17 @@
 #pragma once
 
-// A part of a growing filter: the keys whose streams begin with one prefix, in a table of 2^c quotients. All plain entries have
-// r bits behind the quotient; that is what *uniform* means.
+// A part of a growing filter: the keys whose streams begin with one prefix, in a table of 2^c quotients.
 //
 //   stream of a root   | path: depth bits | quotient: c bits | x: r bits | …
 //
 // A segment follows its keys in small steps of slots: no bit of any entry changes with them. At 64 slots in a block it is full,
 // and grows: it gets twice the quotients, or is cut in two. Every entry then needs a bit that only its key knows, so all of
-// them are renewed from the store, which has the keys in the order of the table: one scan of a range. Where there is no store,
-// all entries of the segment have a bit less from then on, until one renews them.
+// them are renewed from the store, which has the keys in the order of the table: one scan of a range. Such a segment is
+// *uniform*: its plain entries have r bits each. Where there is no store, entries give a bit to their quotients. The segment is
+// *aged* from then on, and its slots say where their entries end, until a store renews it.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -21,27 +22,38 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 
 enum class segment_growth_kind { none, doubled, cut };  // the same segment, one of twice the quotients, or two
 
-struct uniform_shape {
+// How many bits a plain entry can have, and in which format.
+struct plain_bits {
+  unsigned bits;
+  slot_format format = slot_format::uniform;
+
+  unsigned slot_width() const { return bits + (format == slot_format::aged); }
+};
+
+struct segment_shape {
   std::uint32_t depth = 0;      // bits of the path
   std::uint32_t cell_bits = 6;  // c
-  std::uint32_t width = 8;      // r
+  std::uint32_t width = 8;      // of a slot
+  slot_format format = slot_format::uniform;
 
-  static constexpr unsigned most_bits = 62;  // of place and remainder: lookups take them from one word
+  static constexpr unsigned most_bits = 62;  // of place and slot: lookups take them from one word
 
-  unsigned place_bits() const { return depth + cell_bits; }
+  TAMIS_INLINE unsigned place_bits() const { return depth + cell_bits; }
   std::uint64_t quotients() const { return std::uint64_t{1} << cell_bits; }
+  unsigned plain_length() const { return width - (format == slot_format::aged); }
   // Of what it becomes.
-  uniform_shape grown(segment_growth_kind kind, unsigned to_width) const {
-    return {depth + (kind == segment_growth_kind::cut), cell_bits + (kind == segment_growth_kind::doubled), to_width};
+  segment_shape grown(segment_growth_kind kind, plain_bits to) const {
+    return {depth + (kind == segment_growth_kind::cut), cell_bits + (kind == segment_growth_kind::doubled), to.slot_width(),
+            to.format};
   }
   // Slots behind the last home, whole blocks of them: memory then grows with S. At 0.95 what waits there is longer than 64
   // slots with probability 2e-3; the segment then takes a step early.
   std::uint64_t spare(unsigned slots) const { return std::uint64_t{cell_bits >= 12 ? 2u : 1u} * slots; }
 
-  friend bool operator==(const uniform_shape&, const uniform_shape&) = default;
+  friend bool operator==(const segment_shape&, const segment_shape&) = default;
 };
 
-class uniform_segment {
+class segment {
  public:
   static constexpr unsigned step = 4;           // slots in a block that a step adds
   static constexpr unsigned fewest_slots = 34;  // of a block: half of a full segment's keys, and a little more
@@ -50,31 +62,41 @@ class uniform_segment {
   static constexpr unsigned emptiest = 70;  // at which it gives slots back
   static constexpr unsigned least_cell_bits = 6;
 
-  uniform_segment() = default;
+  segment() = default;
   // With room for so many slots in use.
-  static result<uniform_segment> make(const uniform_shape& shape, std::uint64_t used) {
+  static result<segment> make(const segment_shape& shape, std::uint64_t used) {
     const unsigned slots = slots_for(shape, used);
-    TAMIS_TRY(paired_table table, paired_table::make(shape.quotients(), shape.spare(slots), spacing(slots), shape.width));
-    return uniform_segment(shape, std::move(table));
+    TAMIS_TRY(paired_table table,
+              paired_table::make(shape.quotients(), shape.spare(slots), spacing(slots), shape.width, shape.format));
+    return segment(shape, std::move(table));
   }
-  uniform_segment(const uniform_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
+  segment(const segment_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
   // With these runs, and as few slots as they and one more need.
-  static result<uniform_segment> laid_out(const uniform_shape& shape, const dense_runs& runs) {
+  static result<segment> laid_out(const segment_shape& shape, const dense_runs& runs) {
     unsigned slots = slots_for(shape, runs.size());
-    auto table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots));
+    auto table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format);
     while (!table && slots < spacing::most) {  // no room for the runs at its end
       slots = slots_after(slots);
-      table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots));
+      table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format);
     }
-    if (!table) table = paired_table::laid_out(runs, shape.quotients(), spacing(slots));  // as long as a run can be
+    if (!table)
+      table = paired_table::laid_out(runs, shape.quotients(), spacing(slots), shape.format);  // as long as a run can be
     if (!table) return std::move(table).take_failure();
-    return uniform_segment(shape, *std::move(table));
+    return segment(shape, *std::move(table));
   }
 
-  const uniform_shape& shape() const { return shape_; }
+  const segment_shape& shape() const { return shape_; }
   const paired_table& table() const { return table_; }
   paired_table& table() { return table_; }
   std::uint64_t bits() const { return table_.table().bits() + 8 * sizeof(*this); }
+
+  // The share of all streams of a root that the entries here accept.
+  double accepted() const {
+    const pair_code c = table_.code();
+    const auto place = static_cast<int>(shape_.place_bits());
+    return std::ldexp(static_cast<double>(table_.plain_weight()), -place - static_cast<int>(c.length(0))) +
+           std::ldexp(static_cast<double>(table_.lengthened()), -place - static_cast<int>(c.length(1)));
+  }
 
   // Of a root's stream.
   TAMIS_INLINE std::uint64_t quotient_of(uint128 stream) const {
@@ -104,29 +126,34 @@ class uniform_segment {
     return slots < table_.table().slots_per_block() && take_slots(slots);
   }
   // The fewest slots of a block for so many in use.
-  static unsigned slots_for(const uniform_shape& shape, std::uint64_t used) {
+  static unsigned slots_for(const segment_shape& shape, std::uint64_t used) {
     unsigned slots = fewest_slots;
     while (slots < spacing::most && used >= limit_of(shape, slots, fullest)) slots = slots_after(slots);
     return slots;
   }
 
-  friend bool operator==(const uniform_segment&, const uniform_segment&) = default;
+  friend bool operator==(const segment&, const segment&) = default;
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.shape_.depth, self.shape_.cell_bits, self.table_);
+    archive(self.shape_.depth, self.shape_.cell_bits, self.shape_.format);
+    if constexpr (!std::is_const_v<Self>) {
+      if (self.shape_.format > slot_format::aged) return archive.fail("a segment's slots have no format that is known");
+      self.table_ = paired_table(self.shape_.format);
+    }
+    archive(self.table_);
     if constexpr (!std::is_const_v<Self>) self.shape_.width = self.table_.table().width();
   }
   status validate() const {
     if (shape_.depth > 40 || shape_.cell_bits < least_cell_bits || shape_.cell_bits > 20 ||
-        shape_.place_bits() + shape_.width > uniform_shape::most_bits || table_.table().quotients() != shape_.quotients()) {
+        shape_.place_bits() + shape_.width > segment_shape::most_bits || table_.table().quotients() != shape_.quotients()) {
       return failure{"a segment has a shape that cannot be"};
     }
     return {};
   }
 
  private:
-  TAMIS_INLINE static std::uint64_t limit_of(const uniform_shape& shape, unsigned slots, unsigned percent) {
+  TAMIS_INLINE static std::uint64_t limit_of(const segment_shape& shape, unsigned slots, unsigned percent) {
     return (std::uint64_t{slots} << (shape.cell_bits - least_cell_bits)) * percent / 100;
   }
   bool take_slots(unsigned slots) {
@@ -139,7 +166,7 @@ class uniform_segment {
     return true;
   }
 
-  uniform_shape shape_;
+  segment_shape shape_;
   paired_table table_;
 };
 
