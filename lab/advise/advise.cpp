@@ -233,9 +233,6 @@ std::string cheapest(const advice& found, const advice_wish& wish) {
   return least->name() + " would with " + bytes_text(static_cast<double>(least->at_end.fast));
 }
 
-// Grows only where a program passes its store to every insert, which `tamis add` cannot: advice has to work as it stands.
-constexpr std::string_view fed_by_its_store = "evergreen-stored";
-
 advice judged(const advice_wish& wish, std::span<const digest> members, const query_sample* log) {
   advice found;
   found.final_keys = wish.final_keys();
@@ -253,10 +250,6 @@ advice judged(const advice_wish& wish, std::span<const digest> members, const qu
     if (wish.progress) wish.progress(++done / all);
   };
   for (const registry_entry& entry : known.entries()) {
-    if (entry.info->id == fed_by_its_store) {
-      one_done();
-      continue;
-    }
     estimate e = judge.judge(entry);
     (e.fits() ? found.ranked : found.others).push_back(std::move(e));
     one_done();

@@ -20,8 +20,8 @@ constexpr unsigned questions_per_key = 4;
 std::uint64_t last_keys(const experiment_options& options) { return std::uint64_t{1} << options.at(18, 22); }
 
 std::vector<contestant> growing() {
-  return {{"evergreen", "evergreen", {{"fingerprint", "10"}}},
-          {"evergreen_untold", "evergreen", {{"fingerprint", "10"}, {"fingerprints", "growing"}}, false},
+  return {{"evergreen", "evergreen", {{"remainder", "10"}}},
+          {"evergreen_untold", "evergreen", {{"remainder", "10"}, {"fingerprints", "growing"}}, false},
           {"infini_growing", "infini", {{"fingerprint", "10"}, {"mode", "growing"}}, false}};
 }
 // At 13.5 bits per key they have 10-bit remainders, or fingerprints that give the same rate.

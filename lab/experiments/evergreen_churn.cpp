@@ -16,8 +16,8 @@ constexpr unsigned turnovers = 10;  // as many keys are replaced in all as this 
 constexpr unsigned questions_per_change = 4;
 
 const std::vector<contestant>& contestants() {
-  static const std::vector<contestant> all = {{"evergreen", "evergreen", {{"fingerprint", "8"}}},
-                                              {"evergreen_untold", "evergreen", {{"fingerprint", "8"}}, false},
+  static const std::vector<contestant> all = {{"evergreen", "evergreen"},
+                                              {"evergreen_untold", "evergreen", {}, false},
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"acf_cyclic", "acf-cyclic"},

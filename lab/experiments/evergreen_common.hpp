@@ -53,8 +53,7 @@ class contest_filter : public asked_filter {
   contestant who_;
 };
 
-// Bits of fast memory per key that everybody may have; fingerprints are as long as that allows. evergreen is told F = 8, which
-// takes 13.0 to 13.5.
+// Bits of fast memory per key that everybody may have; fingerprints are as long as that allows.
 inline constexpr double contest_bits = 13.5;
 
 inline result<std::vector<contest_filter>> contest(const std::vector<contestant>& all, std::uint64_t capacity,
@@ -85,7 +84,6 @@ struct contest_line {
 };
 inline constexpr contest_line contest_lines[] = {{"evergreen", "evergreen", "evergreen"},
                                                  {"evergreen_store", "evergreen with a store", "evergreen"},
-                                                 {"evergreen_flat", "the same, growth=flat", "evergreen", mark::dots},
                                                  {"evergreen_untold", "evergreen, not told of mistakes", "evergreen/2"},
                                                  {"evergreen_growing", "evergreen, no store, growing F", "evergreen/2"},
                                                  {"evergreen_fixed", "evergreen, no store, fixed F", "evergreen/3"},

@@ -22,9 +22,9 @@ constexpr double shares[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 1
 constexpr unsigned repeats = 3;
 
 std::vector<contestant> contestants() {
-  return {{"evergreen_store", "evergreen", {{"fingerprint", "8"}}},
-          {"evergreen_growing", "evergreen", {{"fingerprint", "8"}, {"fingerprints", "growing"}}, false},
-          {"infini_growing", "infini", {{"fingerprint", "8"}, {"mode", "growing"}}, false}};
+  return {{"evergreen_store", "evergreen", {{"remainder", "8"}}},
+          {"evergreen_growing", "evergreen", {{"remainder", "8"}, {"fingerprints", "growing"}}, false},
+          {"infini_growing", "infini", {{"remainder", "8"}, {"mode", "growing"}}, false}};
 }
 
 long page_faults() {

@@ -15,7 +15,7 @@ constexpr std::uint64_t steps = 20;
 std::uint64_t first_keys(const experiment_options& options) { return options.at(30'000u, 100'000u); }
 
 const std::vector<contestant>& contestants() {
-  static const std::vector<contestant> all = {{"evergreen", "evergreen", {{"fingerprint", "8"}}},
+  static const std::vector<contestant> all = {{"evergreen", "evergreen"},
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"abf", "abf"},

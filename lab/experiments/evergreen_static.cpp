@@ -20,7 +20,7 @@ constexpr double ratios[] = {1, 5, 20, 80};  // unique queries per stored key
 std::size_t queries_of(const experiment_options& options) { return options.at<std::size_t>(1'000'000, 10'000'000); }
 
 const std::vector<contestant>& contestants() {
-  static const std::vector<contestant> all = {{"evergreen", "evergreen", {{"fingerprint", "8"}}},
+  static const std::vector<contestant> all = {{"evergreen", "evergreen"},
                                               {"taf", "taf"},
                                               {"exaf", "exaf"},
                                               {"abf", "abf"},

@@ -13,7 +13,7 @@ using namespace detail;
 namespace {
 
 // The one in front of a store that the claims are about.
-constexpr const char* ours = "evergreen_stored";
+constexpr const char* ours = "evergreen_store";
 
 constexpr double first_keys = 1000;
 constexpr double settled_from = 16'000;
@@ -36,9 +36,11 @@ struct grown {
   bool rebuilt = false;  // from the store, with twice the capacity, whenever it is full
 };
 std::vector<grown> contestants() {
-  return {{{"evergreen_stored", "evergreen-stored"}},          {{"evergreen_store", "evergreen"}},
-          {{"evergreen_growing", "evergreen", {}, false}},     {{"infini_growing", "infini", {{"mode", "growing"}}, false}},
-          {{"chain_geometric", "chain-geometric", {}, false}}, {{"rsqf_rebuilt", "rsqf", {}, false}, true}};
+  return {{{"evergreen_store", "evergreen"}},
+          {{"evergreen_growing", "evergreen", {}, false}},
+          {{"infini_growing", "infini", {{"mode", "growing"}}, false}},
+          {{"chain_geometric", "chain-geometric", {}, false}},
+          {{"rsqf_rebuilt", "rsqf", {}, false}, true}};
 }
 
 class growing_filter {
@@ -139,8 +141,7 @@ std::vector<verdict> judge(const table& seen) {
   return all;
 }
 
-constexpr contest_line lines[] = {{"evergreen_stored", "evergreen-stored", "evergreen-stored"},
-                                  {"evergreen_store", "evergreen with a store", "evergreen"},
+constexpr contest_line lines[] = {{"evergreen_store", "evergreen with a store", "evergreen"},
                                   {"evergreen_growing", "evergreen, no store", "evergreen/2"},
                                   {"infini_growing", "infini, growing", "infini"},
                                   {"chain_geometric", "chain-geometric", "chain-geometric"},

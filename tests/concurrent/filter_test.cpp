@@ -234,8 +234,7 @@ TEST_P(kinds, those_that_expand_grow_beside_their_readers) {
     EXPECT_TRUE(refused(f.expand(), "cannot expand"));
     return;
   }
-  // evergreen-stored expands by giving up bits, and ends at four of them.
-  const std::size_t many = std::string_view(GetParam()) == "evergreen-stored" ? 900 : 6000;
+  constexpr std::size_t many = 6000;
   const std::size_t alone = many / 3;
   const std::vector<digest> in = keys(many);
   // The toy expands only if it is told to.

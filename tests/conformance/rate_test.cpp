@@ -76,19 +76,10 @@ TEST_P(growing_rate, asked_for_is_kept) {
     any_filter f = create({.capacity = first_capacity, .fpr = target}).value();
     const std::vector<digest> asked = strangers(200000);
     const double luck = target * std::sqrt(30.0 / static_cast<double>(first_capacity));
-    const bool needs_store = id() == "evergreen-stored";
-    multiset_remote stored;
     for (std::uint64_t size = first_capacity; size <= 64 * first_capacity; size *= 2) {
       SCOPED_TRACE(size);
       const std::vector<digest> more = keys(size - f.keys(), f.keys());
-      if (needs_store) {
-        for (const digest d : more) {
-          stored.insert(d);
-          ASSERT_EQ(f.insert(d, remote_ref(stored)), insert_result::inserted);
-        }
-      } else {
-        insert_all(f, more);
-      }
+      insert_all(f, more);
       EXPECT_LE(f.expected_fpr(), target + luck);
       EXPECT_TRUE(at_most_by_chance(count_positives(f, asked), asked.size(), target + luck));
     }

@@ -212,17 +212,17 @@ TEST_P(no_memory_where, chains_are_long) {
   }
 }
 
-// Fingerprints so long that segments are plain before they adapt.
-TEST_P(no_memory_where, segments_are_plain) {
-  for (const char* fingerprint : {"8", "9"}) {
-    check_all({.capacity = 210, .fpr = 0.1, .options = {{"fingerprint", fingerprint}}}, "evergreen", GetParam());
+// Slots in bytes, and in bytes and columns.
+TEST_P(no_memory_where, segments_have_other_slots) {
+  for (const char* remainder : {"7", "8", "9"}) {
+    check_all({.capacity = 210, .fpr = 0.1, .options = {{"remainder", remainder}}}, "evergreen", GetParam());
   }
 }
 
 // Segments so small that they split.
 TEST_P(no_memory_where, segments_are_small) {
-  for (const char* growth : {"even", "flat"}) {
-    const option_list options = {{"fingerprint", "3"}, {"segment", "64"}, {"growth", growth}};
+  for (const char* fingerprints : {"growing", "fixed"}) {
+    const option_list options = {{"remainder", "4"}, {"segment", "64"}, {"fingerprints", fingerprints}};
     check_all({.capacity = 210, .fpr = 0.1, .options = options}, "evergreen", GetParam());
   }
 }

@@ -79,20 +79,11 @@ taf_options all_set<taf>() {
 }
 template <>
 evergreen_options all_set<evergreen>() {
-  return {.fingerprint = 9,
-          .threshold = 60,
-          .generations = 3,
-          .fingerprints = fingerprint_growth::growing,
-          .segment = 256,
-          .growth = segment_growth::flat};
+  return {.remainder = 9, .segment = 256, .fingerprints = fingerprint_growth::fixed};
 }
 template <>
 evergreen_fixed_options all_set<evergreen_fixed>() {
   return {.remainder = 9, .budget = memory_budget::soft};
-}
-template <>
-evergreen_stored_options all_set<evergreen_stored>() {
-  return {.remainder = 9, .segment = 256};
 }
 template <>
 fingerprint_options all_set<cuckoo>() {
