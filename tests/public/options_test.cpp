@@ -134,7 +134,7 @@ using filters = ::testing::Types<
 #include "src/filters.def"
 #undef TAMIS_FILTER
 #undef TAMIS_WIDE
-    evergreen_stored>;
+    evergreen>;
 TYPED_TEST_SUITE(typed_options, filters);
 
 TYPED_TEST(typed_options, have_every_option_by_its_name) {

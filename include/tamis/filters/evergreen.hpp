@@ -83,7 +83,13 @@ class evergreen {
   }
 
   TAMIS_INLINE bool may_contain(digest d) const {
-    return test_any(locate(d), [d] { return d; });
+    const probe p = locate(d);
+    const detail::segment_shape& shape = tree_[p.segment].shape();
+    if (shape.format == detail::slot_format::uniform) [[likely]] {
+      if (shape.width == 7) return test<7, detail::slot_format::uniform>(p, [d] { return d; });
+      if (shape.width == 8) return test<8, detail::slot_format::uniform>(p, [d] { return d; });
+    }
+    return test_rare(p, d);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
@@ -108,7 +114,7 @@ class evergreen {
     detail::segment& s = tree_[locate(d).segment];
     const std::uint64_t quotient = s.quotient_of(stream);
     const detail::uint128 behind = s.behind_place(stream);
-    const bool erased = with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>() {
+    const bool erased = with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>() TAMIS_INLINE_LAMBDA {
       return s.table().template erase<Width, Format>(quotient, behind);
     });
     if (!erased) return erase_result::absent;
@@ -231,7 +237,7 @@ class evergreen {
   template <class Use>
   void with_view(Use use) const {
     with_slots(tree_[tree_.latest()].shape(),
-               [&]<unsigned Width, detail::slot_format Format>() { use(view<Width, Format>{*this}); });
+               [&]<unsigned Width, detail::slot_format Format>() TAMIS_INLINE_LAMBDA { use(view<Width, Format>{*this}); });
   }
 
   TAMIS_INLINE void prefetch(digest d) const {
@@ -349,6 +355,7 @@ class evergreen {
       case 11: return use.template operator()<11, aged>();
       case 12: return use.template operator()<12, aged>();
       case 13: return use.template operator()<13, aged>();
+      case 14: return use.template operator()<14, aged>();
       default: return use.template operator()<0, aged>();
     }
   }
@@ -366,13 +373,9 @@ class evergreen {
     return s.table().contains<Width, Format>(p.quotient, p.x,
                                              [&] { return s.behind_place(tree_.places().stream_of(again()).stream); });
   }
-  template <class Again>
-  TAMIS_INLINE bool test_any(const probe& p, Again again) const {
-    return with_slots(tree_[p.segment].shape(),
-                      [&]<unsigned Width, detail::slot_format Format>() { return test<Width, Format>(p, again); });
-  }
   TAMIS_NOINLINE bool test_rare(const probe& p, digest d) const {
-    return test_any(p, [d] { return d; });
+    return with_slots(tree_[p.segment].shape(), [&]<unsigned Width, detail::slot_format Format>()
+                                                    TAMIS_INLINE_LAMBDA { return test<Width, Format>(p, [d] { return d; }); });
   }
   std::uint64_t place_of(digest d) const { return tree_.place_of(detail::place_of_word(d.high, tree_.places().roots())); }
 
@@ -386,9 +389,8 @@ class evergreen {
     return insert_result::inserted;
   }
   TAMIS_INLINE static bool insert_at(detail::segment& s, const probe& p) {
-    return with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>() {
-      return s.table().template insert<Width, Format>(p.quotient, p.x);
-    });
+    return with_slots(s.shape(), [&]<unsigned Width, detail::slot_format Format>()
+                                     TAMIS_INLINE_LAMBDA { return s.table().template insert<Width, Format>(p.quotient, p.x); });
   }
   bool insert_growing(digest d, const remote_ref* stored);
   // How the segment at a place can grow to slots of so many bits; `none` if it cannot.

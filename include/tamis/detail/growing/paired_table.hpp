@@ -71,10 +71,12 @@ class paired_table {
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t x, Stream stream) const {
     const std::uint8_t* const record = table_.memory().record(quotient / block_quotients);
     const run_in_block run = table_.find_in_block<Width>(record, quotient);
-    const std::uint64_t matching = table_.memory().matching<Width, Format>(record, x) & run.slots;
+    const block_memory& memory = table_.memory();
+    const std::uint64_t near = memory.near_matching<Width, Format>(record, x) & run.slots;
     if (run.leaves) [[unlikely]]
       return contains_far<Width, Format>(quotient, x, stream);
-    if (matching == 0) return false;
+    if (near == 0) return false;
+    if (!memory.has_only_bytes<Width>() && (near & memory.matching<Width, Format>(record, x)) == 0) return false;
     if (!table_.memory().begins_descending<Width>(record, run.slots)) [[likely]]
       return true;
     return matches_in_run(quotient, stream());
