@@ -381,8 +381,13 @@ class paired_table {
     bool sound = true;
     run_entries entries;
     runs.for_each_run([&](std::uint64_t, std::span<const std::uint64_t> slots) {
-      if (format_ == slot_format::uniform && (slots.size() == 1 || slots[0] <= slots[1])) {
+      if (slots.size() == 1 || slots[0] <= slots[1]) {
         entries_ += slots.size();
+        if (format_ == slot_format::uniform) return;
+        for (const std::uint64_t slot : slots) {
+          sound = sound && slot != 0;
+          lost_ += weight_lost(slot);
+        }
         return;
       }
       sound = sound && decode(slots, entries);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "tamis/detail/growing/segment.hpp"
@@ -30,16 +31,29 @@ class segment_shift {
     for (unsigned part = 0; part < (kind == segment_growth_kind::cut ? 2u : 1u); ++part) {
       parts.emplace_back(shape, most_slots(old) + old.table().entries());  // voids go into both quotients
     }
+    const auto part_of = [&](std::uint64_t whole) { return kind == segment_growth_kind::cut ? whole >> shape.cell_bits : 0; };
+    const plain_shift plain(old.shape(), shape.width);
     std::uint64_t voids = 0;
-    old.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
+    run_slots halves[2];
+    run_entries entries;
+    dense_runs::of(old.table().table()).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> slots) {
+      const std::uint64_t whole = 2 * quotient;
+      const std::uint64_t part = part_of(whole);
+      const std::uint64_t local = whole - (part << shape.cell_bits);
+      if (slots.size() == 1 || slots[0] <= slots[1]) {
+        halves[0].clear();
+        halves[1].clear();
+        for (const std::uint64_t slot : slots) voids += plain.split(slot, halves);
+        for (std::uint64_t half = 0; half < 2; ++half) parts[part].add_plain(local + half, halves[half]);
+        return;
+      }
+      code.decode([&](std::uint64_t i) { return slots[i]; }, slots.size(), entries);
       for (const run_entry& e : entries) voids += code.length(e) == 0;
       for (std::uint64_t half = 0; half < 2; ++half) {
-        const std::uint64_t whole = 2 * quotient + half;
-        const std::uint64_t part = kind == segment_growth_kind::cut ? whole >> shape.cell_bits : 0;
         for (const run_entry& e : entries) {
           const unsigned length = code.length(e);
           if (length != 0 && static_cast<std::uint64_t>(e.bits >> 127) != half) continue;
-          parts[part].add(whole - (part << shape.cell_bits), e.bits << 1, length == 0 ? 0 : length - 1, e.level);
+          parts[part].add(local + half, e.bits << 1, length == 0 ? 0 : length - 1, e.level);
         }
       }
     });
@@ -92,6 +106,32 @@ class segment_shift {
  private:
   static std::uint64_t most_slots(const segment& s) { return s.table().table().used() + 2 * s.table().lengthened() + 8; }
 
+  // What becomes of a plain entry's slot: its first bit says which half, and the others move up.
+  class plain_shift {
+   public:
+    plain_shift(const segment_shape& from, unsigned to_width)
+        : is_uniform_(from.format == slot_format::uniform),
+          width_(from.plain_length() + 1),
+          up_(to_width - width_),
+          aged_void_(std::uint64_t{1} << (width_ - 1)) {}
+    // True if it is a void, which goes into both halves.
+    bool split(std::uint64_t slot, run_slots (&halves)[2]) const {
+      if (is_uniform_) slot = slot << 1 | 1;
+      if (slot == aged_void_) {
+        for (run_slots& half : halves) half.push_back(slot << up_);
+        return true;
+      }
+      halves[slot >> (width_ - 1)].push_back((slot << 1 & low_mask(width_)) << up_);
+      return false;
+    }
+
+   private:
+    bool is_uniform_;
+    unsigned width_;  // of the slot in the aged format
+    unsigned up_;
+    std::uint64_t aged_void_;
+  };
+
   // The runs of a segment, from entries in the order of their quotients.
   class shifted_runs {
    public:
@@ -104,6 +144,13 @@ class segment_shift {
       if (quotient != quotient_) write();
       quotient_ = quotient;
       entries_.push_back(code_.prefix_within(bits, length, level));
+    }
+    // The slots of plain entries.
+    void add_plain(std::uint64_t quotient, run_slots& slots) {
+      if (slots.empty()) return;
+      write();
+      if (slots.size() > 1 && slots[0] > slots[1]) std::swap(slots[0], slots[1]);
+      runs_.append(quotient, slots);
     }
     result<segment> laid_out() {
       write();

@@ -189,20 +189,35 @@ class dense_runs {
   // Occupied bits, offsets and where slots are in use. False if a run ends behind the table.
   bool place(spaced_table& made, spacing s, table_list<std::uint64_t>& used) const {
     const unsigned slots = s.slots();
-    std::uint64_t at = 0;   // slots of the runs so far
-    std::uint64_t end = 0;  // where they end, from the block's first slot on
+    std::uint64_t at = 0;    // slots of the runs so far
+    std::uint64_t end = 0;   // where they end, from the block's first slot on
+    std::uint64_t ends = 0;  // runends of the slots from `at` on, as far as they are known
     for (std::uint64_t block = 0; block < made.blocks(); ++block) {
       std::uint8_t* const record = made.memory_.record(block);
       block_memory::set_offset(record, end);
       const std::uint64_t occupied = block < occupied_.size() ? occupied_[block] : 0;
       block_memory::set_occupied(record, occupied);
+      std::uint64_t here = 0;
       for (std::uint64_t left = occupied; left != 0; left &= left - 1) {
         const std::uint64_t first = std::max<std::uint64_t>(end, s.home(static_cast<unsigned>(std::countr_zero(left))));
-        const std::uint64_t size = run_from(at);
-        if (!mark(used, block, slots, first, size)) return false;
+        std::uint64_t size;
+        if (ends != 0) [[likely]] {
+          const auto last = static_cast<unsigned>(std::countr_zero(ends));
+          ends = ends >> last >> 1;
+          size = last + 1;
+        } else {
+          size = run_from(at);
+          ends = bits_at(columns_[0], at + size);
+        }
+        if (first + size <= slots) [[likely]] {
+          here |= low_mask(static_cast<unsigned>(size)) << first;
+        } else if (!mark(used, block, slots, first, size)) {
+          return false;
+        }
         at += size;
         end = first + size;
       }
+      used[block] |= here;
       end -= std::min<std::uint64_t>(end, slots);
     }
     return at == size_;
