@@ -181,30 +181,35 @@ class run_map : public run_search<BlockSlots, Headers> {
   }
   void note_appended(std::uint64_t used) { used_ = used; }
 
-  // Fields from outside: after this, every operation stays inside the table and ends.
+  // Fields from outside: after this, every operation stays inside the table and ends. The j-th run ends with the j-th runend:
+  // what has to be shown is that there are as many of both, that no run ends before its quotient's own slot, and that offsets
+  // say where runs have ended. A runend that comes too early is the first one to stand in a slot that is free by the header.
   status validate_runs() const {
     if (quotients_ == 0 || quotients_ > slots()) {
       return failure{"the table has " + std::to_string(quotients_) + " quotients and " + std::to_string(slots()) + " slots"};
     }
     const std::uint64_t extra = ~low_mask(block_slots);
-    std::uint64_t end = 0;
-    std::uint64_t used = 0;
+    std::uint64_t end = 0;  // of the runs of all blocks so far
+    std::uint64_t free = 0;
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       const block_header header = headers_[block];
-      const std::uint64_t offset = end - std::min(end, block * block_slots);
+      const std::uint64_t begin = block * block_slots;
+      const std::uint64_t offset = end - std::min(end, begin);
       if (header.offset != std::min<std::uint64_t>(offset, saturated_offset)) return damaged(block, "a wrong offset");
       if (((header.occupied | header.runends) & extra) != 0) return damaged(block, "bits beyond its slots");
-      for (std::uint64_t left = header.occupied; left != 0; left &= left - 1) {
-        const std::uint64_t quotient = block * block_slots + static_cast<unsigned>(std::countr_zero(left));
-        if (quotient >= quotients_) return damaged(block, "a run of a quotient that does not exist");
-        const std::uint64_t first = std::max(end, quotient);
-        const std::uint64_t runend = find_runend(end);
-        if (runend < first || runend == slots()) return damaged(block, "a run without an end, or an end without a run");
-        used += runend + 1 - first;
-        end = runend + 1;
+      if (header.occupied != 0 && begin + std::bit_width(header.occupied) > quotients_) {
+        return damaged(block, "a run of a quotient that does not exist");
       }
+      const std::uint64_t free_here = base::free_slots(header) & ~extra;
+      if ((free_here & header.runends) != 0) return unmatched(block);
+      free += popcount(free_here);
+      if (header.occupied == 0) continue;
+      const std::uint64_t ends = high_bits(header.runends, header.offset);
+      const unsigned open = popcount(header.occupied) - popcount(ends);  // none has ended too often
+      end = open == 0 ? begin + std::bit_width(ends) : std::max(end, begin + block_slots);
+      if (open != 0 && !skip_runends(open, end)) return unmatched(block);
     }
-    if (find_runend(end) != slots()) return failure{"the table has the end of a run that does not exist"};
+    const std::uint64_t used = slots() - free;
     if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
     return {};
   }
@@ -277,15 +282,20 @@ class run_map : public run_search<BlockSlots, Headers> {
     }
   }
 
-  // The first runend at or after a slot, slots() if there is none.
-  std::uint64_t find_runend(std::uint64_t slot) const {
+  // Moves a slot behind the next `count` runends, which come at or after it. False if there are fewer.
+  bool skip_runends(unsigned count, std::uint64_t& slot) const {
     for (std::uint64_t block = slot / block_slots; block < blocks(); ++block) {
-      const unsigned from = block == slot / block_slots ? in_block(slot) : 0;
-      const std::uint64_t ends = high_bits(headers_.runends(block), from);
-      if (ends != 0) return block * block_slots + static_cast<unsigned>(std::countr_zero(ends));
+      const std::uint64_t ends = high_bits(headers_.runends(block), block == slot / block_slots ? in_block(slot) : 0);
+      const unsigned here = popcount(ends);
+      if (here >= count) {
+        slot = block * block_slots + select(ends, count - 1) + 1;
+        return true;
+      }
+      count -= here;
     }
-    return slots();
+    return false;
   }
+  static failure unmatched(std::uint64_t block) { return damaged(block, "a run without an end, or an end without a run"); }
   static failure damaged(std::uint64_t block, const char* what) {
     return failure{"block " + std::to_string(block) + " of the table has " + what};
   }

@@ -303,28 +303,33 @@ class spaced_table {
   static void visit(Self& self, Archive& archive) {
     archive(self.quotients_, self.used_, self.memory_);
   }
-  // Fields from outside: after this, every operation stays inside the table and ends.
+  // Fields from outside: after this, every operation stays inside the table and ends. As in run_map::validate_runs(): a runend
+  // that comes too early is the first one to stand in a slot that is free by the header.
   status validate() const {
     if (quotients_ == 0 || divide_up(quotients_, block_quotients) > blocks()) {
       return failure{"the table has " + std::to_string(quotients_) + " quotients in " + std::to_string(blocks()) + " blocks"};
     }
-    block_slot end{0, 0};
+    const spacing s = spaced();
+    block_slot end{0, 0};  // of the runs of all blocks so far
     std::uint64_t used = 0;
     for (std::uint64_t block = 0; block < blocks(); ++block) {
-      const record_header header = memory_.header(block);
+      record_header header = memory_.header(block);
+      header.runends &= s.all_slots();
       const std::uint64_t offset = end <= block_slot{block, 0} ? 0 : distance({block, 0}, end);
       if (header.offset != std::min<std::uint64_t>(offset, longest_offset)) return damaged(block, "a wrong offset");
-      for (std::uint64_t left = header.occupied; left != 0; left &= left - 1) {
-        const auto i = static_cast<unsigned>(std::countr_zero(left));
-        if (block * block_quotients + i >= quotients_) return damaged(block, "a run of a quotient that does not exist");
-        const block_slot first = std::max(end, block_slot{block, spaced().home(i)});
-        const block_slot last = find_runend(end);
-        if (last < first || last.block == blocks()) return damaged(block, "a run without an end, or an end without a run");
-        used += distance(first, last) + 1;
-        end = next(last);
+      if (header.occupied != 0 && block * block_quotients + std::bit_width(header.occupied) > quotients_) {
+        return damaged(block, "a run of a quotient that does not exist");
       }
+      const std::uint64_t free = free_slots(header, s);
+      if ((free & header.runends) != 0) return unmatched(block);
+      used += s.slots() - popcount(free);
+      if (header.occupied == 0) continue;
+      const std::uint64_t ends = header.own_runends();
+      const unsigned open = popcount(header.occupied) - popcount(ends);  // none has ended too often
+      end = open == 0 ? advanced({block, 0}, static_cast<unsigned>(std::bit_width(ends)))
+                      : std::max(end, block_slot{block + 1, 0});
+      if (open != 0 && !skip_runends(open, end)) return unmatched(block);
     }
-    if (find_runend(end).block != blocks()) return failure{"the table has the end of a run that does not exist"};
     if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
     return {};
   }
@@ -435,13 +440,18 @@ class spaced_table {
     }
     return {block, select(ends, k - 1)};
   }
-  // The first runend at or after a slot; the end of the table if there is none.
-  block_slot find_runend(block_slot from) const {
-    for (; from.block < blocks(); from = {from.block + 1, 0}) {
-      const std::uint64_t ends = high_bits(memory_.runends(memory_.record(from.block)), from.i);
-      if (ends != 0) return {from.block, static_cast<unsigned>(std::countr_zero(ends))};
+  // Moves a slot behind the next `count` runends, which come at or after it. False if there are fewer.
+  bool skip_runends(unsigned count, block_slot& slot) const {
+    for (block_slot at = slot; at.block < blocks(); at = {at.block + 1, 0}) {
+      const std::uint64_t ends = high_bits(memory_.runends(memory_.record(at.block)), at.i);
+      const unsigned here = popcount(ends);
+      if (here >= count) {
+        slot = next({at.block, select(ends, count - 1)});
+        return true;
+      }
+      count -= here;
     }
-    return from;
+    return false;
   }
   // Where the quotient's run begins, or would begin.
   block_slot begin_of(std::uint64_t quotient) const {
@@ -510,6 +520,7 @@ class spaced_table {
     }
   }
 
+  static failure unmatched(std::uint64_t block) { return damaged(block, "a run without an end, or an end without a run"); }
   static failure damaged(std::uint64_t block, const char* what) {
     return failure{"block " + std::to_string(block) + " of the table has " + what};
   }

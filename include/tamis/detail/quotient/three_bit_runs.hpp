@@ -197,26 +197,30 @@ class three_bit_runs {
     return run;
   }
 
-  // Fields from outside: after this, every operation stays inside the table and ends.
+  // Fields from outside: after this, every operation stays inside the table and ends. Every run has one occupied quotient and
+  // one slot where it begins, the first in the same order as the second. Where all runs of quotients before a slot have begun
+  // before it, a run that begins there does so in its quotient's own slot; anywhere else it is shifted, and stands behind
+  // another slot in use.
   status validate_runs() const {
-    const flags spare = header(blocks());
-    if (quotients_ == 0 || quotients_ > slots() || spare.used() != 0) {
+    if (quotients_ == 0 || quotients_ > slots() || header(blocks()).used() != 0) {
       return failure{"the table has " + std::to_string(slots()) + " slots for " + std::to_string(quotients_) + " quotients"};
     }
-    std::uint64_t end = 0;
+    std::uint64_t open = 0;       // quotients of earlier blocks whose runs have not begun yet
+    std::uint64_t used_last = 0;  // is the slot before the block in use?
     std::uint64_t used = 0;
-    for (std::uint64_t q = next_occupied(0); q < slots(); q = next_occupied(q + 1)) {
-      const std::uint64_t first = std::max(end, q);
-      if (q >= quotients_ || first >= slots() || first_used(end) < first) return wrong_runs();
-      if (get(continuation, first) || get(shifted, first) != (first != q)) return wrong_runs();
-      const std::uint64_t last = run_after(first + 1, 0);
-      for (std::uint64_t slot = first + 1; slot < last; ++slot) {
-        if (!get(shifted, slot)) return wrong_runs();
-      }
-      used += last - first;
-      end = last;
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      const flags f = header(block);
+      const std::uint64_t in_use = f.used();
+      if ((f.continuation & ~f.shifted) != 0 || (f.shifted & ~(in_use << 1 | used_last)) != 0) return wrong_runs();
+      if (f.occupied != 0 && block * block_slots + std::bit_width(f.occupied) > quotients_) return wrong_runs();
+      const std::uint64_t begins = in_use & ~f.continuation;
+      const std::uint64_t own = begun_before(f.occupied, begins, open);
+      if ((begins & (own ^ ~f.shifted)) != 0) return wrong_runs();
+      open += popcount(f.occupied) - std::uint64_t{popcount(begins)};
+      used += popcount(in_use);
+      used_last = in_use >> (word_bits - 1);
     }
-    if (first_used(end) != slots()) return wrong_runs();
+    if (open != 0) return wrong_runs();
     if (used != used_)
       return failure{"the table says that " + std::to_string(used_) + " slots are in use, but they are " +
                      std::to_string(used)};
@@ -272,9 +276,6 @@ class three_bit_runs {
   std::uint64_t first_empty(std::uint64_t from) const {
     return first_slot(from, [](const flags& f) { return ~f.used(); });
   }
-  std::uint64_t first_used(std::uint64_t from) const {
-    return first_slot(from, [](const flags& f) { return f.used(); });
-  }
   std::uint64_t next_occupied(std::uint64_t from) const {
     return first_slot(from, [](const flags& f) { return f.occupied; });
   }
@@ -304,6 +305,15 @@ class three_bit_runs {
       begins = ~word(continuation, block);
     }
     return block * block_slots + select(begins, static_cast<unsigned>(skip));
+  }
+
+  // Bit x: have the runs of all quotients before slot x begun before it? The first `open` that begin in the block are of
+  // earlier quotients.
+  static std::uint64_t begun_before(std::uint64_t occupied, std::uint64_t begins, std::uint64_t open) {
+    if (open == 0) return balanced(occupied << 1, begins << 1);
+    if (open > word_bits) return 0;
+    const unsigned from = select(begins, static_cast<unsigned>(open) - 1) + 1;  // behind the last of them
+    return from > word_bits ? 0 : high_bits(balanced(occupied << 1, high_bits(begins, from) << 1), from);
   }
 
   static failure wrong_runs() { return failure{"the flags of the table's slots do not make runs"}; }
