@@ -78,34 +78,40 @@ class coded_slots {
     block_symbols symbols_{};
   };
 
-  std::optional<std::uint64_t> recoded(std::uint64_t code) const requires coded {
+  // Has encode made a code that was loaded? Where all symbols are one group, loaded_code makes no other but `never_made`.
+  bool is_made(std::uint64_t code) const requires coded {
+    if (groups() == 1) return code != never_made;
     block_symbols symbols{};
     scheme_.code().decode(code, std::span(symbols));
-    std::uint64_t again = 0;
     for (unsigned group = 0; group < groups(); ++group) {
       const auto part = scheme_.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
-      if (!part) return std::nullopt;
-      again = with_group_code(again, groups(), group, *part);
+      if (part != group_code(code, groups(), group)) return false;
     }
-    return again;
+    return true;
   }
 
   // Letters from outside: every code is one that encode has made, and only slots in use have symbols.
   // Requires: the table is sound.
   status validate_symbols() const {
     for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+      std::uint64_t changed;  // slots whose symbol is not 0
       if constexpr (coded) {
         if (table_.code(block) == 0) continue;
-        if (recoded(table_.code(block)) != table_.code(block)) return damaged(block, "a code that stands for nothing");
+        if (!is_made(table_.code(block))) return damaged(block, "a code that stands for nothing");
+        changed = nonzero(symbols_of_block(block));
+      } else {
+        changed = ~table_.labelled(block, 0) & low_mask(block_slots);
       }
-      const block_symbols symbols = symbols_of_block(block);
-      for (std::uint64_t free = table::free_slots(table_.header(block)); free != 0; free &= free - 1) {
-        if (symbols[static_cast<unsigned>(std::countr_zero(free))] != 0) {
-          return damaged(block, "a selector or extension of a slot that is not in use");
-        }
+      if ((changed & table::free_slots(table_.header(block))) != 0) {
+        return damaged(block, "a selector or extension of a slot that is not in use");
       }
     }
     return {};
+  }
+  static std::uint64_t nonzero(const block_symbols& symbols) {
+    std::uint64_t mask = 0;
+    for (unsigned i = 0; i < block_slots; ++i) mask |= static_cast<std::uint64_t>(symbols[i] != 0) << i;
+    return mask;
   }
 
   // ── lookup ──

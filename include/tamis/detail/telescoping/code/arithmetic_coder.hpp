@@ -48,10 +48,15 @@ constexpr std::optional<std::uint64_t> encode(const Model& model, std::span<cons
 
 // The first symbols of a code, as many as there is room for. Any number below 2^56 may be given: then the symbols are some
 // symbols, and encode(decode(code)) == code only if encode has made the code.
-// A decoder that knows that the code begins with zeros may skip them: `range` is then what they leave.
+// A decoder that knows that the code begins with zeros may skip them: `range` is then what they leave. The answer is the
+// interval of the symbols, skipped zeros included, if they have one: interval_of() would divide the same ranges. Its size says
+// whether they have.
 template <class Model, class Letter>
-constexpr void decode(const Model& model, std::uint64_t code, std::span<Letter> symbols, std::uint64_t range = code_range) {
-  for (Letter& symbol : symbols) symbol = static_cast<Letter>(model.take(range, code));
+constexpr code_interval decode(const Model& model, std::uint64_t code, std::span<Letter> symbols,
+                               std::uint64_t range = code_range) {
+  std::uint64_t left = code;
+  for (Letter& symbol : symbols) symbol = static_cast<Letter>(model.take(range, left));
+  return {code - left, range};
 }
 
 // Letter `index` of a code of which the first `known` symbols are 0 and leave `range`: nothing is kept of those in between,

@@ -45,8 +45,11 @@ inline constexpr selector_decoder general_selector_decoder{
 TAMIS_INLINE constexpr bool is_list(std::uint64_t code) { return (code & 1) != 0; }
 constexpr std::uint64_t even_number(code_interval interval) { return (interval.low + interval.size / 2) & ~std::uint64_t{1}; }
 
-// What is saved of a code, and the code of what was saved. If that is not the lowest number of its interval, the code is one
-// that encode never makes.
+// A list, but without items.
+inline constexpr std::uint64_t never_made = code_range - 1;
+
+// What is saved of a code, and the code of what was saved. If that is not the lowest number of its interval, the code is
+// `never_made`, and otherwise one that encode makes.
 template <class Code>
 std::uint64_t saved_code(const Code& how, std::uint64_t code) {
   if (code == 0 || how.groups() != 1) return code;
@@ -59,11 +62,9 @@ template <class Code>
 std::uint64_t loaded_code(const Code& how, std::uint64_t saved) {
   if (saved == 0 || how.groups() != 1) return saved;
   std::array<typename Code::symbol, coded_symbols> symbols;
-  how.decode_number(saved, std::span(symbols));
+  const code_interval interval = how.decode_number(saved, std::span(symbols));
   const std::span<const typename Code::symbol> all(symbols);
-  const auto interval = how.interval(all);
-  constexpr std::uint64_t never_made = code_range - 1;  // a list, but without items
-  return interval && interval->low == saved ? *how.encode(all) : never_made;
+  return interval.low == saved && interval.size >= 2 && how.has_symbols(all) ? how.encode_in(interval, all) : never_made;
 }
 
 enum class selector_coding : std::uint8_t { paper, quarters };
@@ -100,15 +101,12 @@ class selector_code {
     }
     decode_number(code, symbols);
   }
-  void decode_number(std::uint64_t code, std::span<symbol> symbols) const {
+  code_interval decode_number(std::uint64_t code, std::span<symbol> symbols) const {
     const auto zeros = std::min<std::size_t>(zeros_(code), symbols.size());
     std::fill_n(symbols.begin(), zeros, symbol{0});
     const std::uint64_t range = zeros_.range_after(static_cast<unsigned>(zeros));
-    if (tuned_) {
-      tamis::detail::decode(tuned_selector_model(), code, symbols.subspan(zeros), range);
-    } else {
-      tamis::detail::decode(general_, code, symbols.subspan(zeros), range);
-    }
+    return tuned_ ? tamis::detail::decode(tuned_selector_model(), code, symbols.subspan(zeros), range)
+                  : tamis::detail::decode(general_, code, symbols.subspan(zeros), range);
   }
 
   // Letter i of a block.
@@ -161,15 +159,22 @@ class selector_code {
     if (coding_ == selector_coding::quarters) return encode_quarter(group.first<quarter_symbols>());
     const auto all = interval(group);
     if (!all) return std::nullopt;
+    return encode_in(*all, group);
+  }
+  // The same where the interval of the symbols is known.  Requires: not in quarters.
+  static std::uint64_t encode_in(code_interval all, std::span<const symbol> group) {
     unsigned increments = 0;
     for (const symbol l : group) increments += l;
     if (increments == 0) return 0;
-    if (increments > elias_fano_list::most_items) return even_number(*all);
+    if (increments > elias_fano_list::most_items) return even_number(all);
     return elias_fano_list::make([&](unsigned place) { return group[place]; }).code();
+  }
+  bool has_symbols(std::span<const symbol> symbols) const {
+    return std::all_of(symbols.begin(), symbols.end(), [this](symbol l) { return l <= last_symbol_; });
   }
   // All numbers that are codes of these symbols.  Requires: not in quarters.
   std::optional<code_interval> interval(std::span<const symbol> symbols) const {
-    if (std::any_of(symbols.begin(), symbols.end(), [this](symbol l) { return l > last_symbol_; })) return std::nullopt;
+    if (!has_symbols(symbols)) return std::nullopt;
     return tuned_ ? interval_of(tuned_selector_model(), symbols) : interval_of(general_, symbols);
   }
 
@@ -199,7 +204,10 @@ class extension_code {
   static constexpr unsigned groups() { return 1; }
 
   static void decode(std::uint64_t code, std::span<symbol> symbols) {
-    if (!is_list(code)) return decode_number(code, symbols);
+    if (!is_list(code)) {
+      decode_number(code, symbols);
+      return;
+    }
     std::fill(symbols.begin(), symbols.end(), symbol{0});
     const elias_fano_list places(code);
     unsigned item = 0;
@@ -208,11 +216,11 @@ class extension_code {
       ++item;
     });
   }
-  static void decode_number(std::uint64_t code, std::span<symbol> symbols) {
+  static code_interval decode_number(std::uint64_t code, std::span<symbol> symbols) {
     const auto zeros = std::min<std::size_t>(leading_zero_symbols(code), symbols.size());
     std::fill_n(symbols.begin(), zeros, symbol{0});
     const std::uint64_t range = leading_zero_symbols.range_after(static_cast<unsigned>(zeros));
-    tamis::detail::decode(extension_model(), code, symbols.subspan(zeros), range);
+    return tamis::detail::decode(extension_model(), code, symbols.subspan(zeros), range);
   }
   TAMIS_INLINE static symbol symbol_at(std::uint64_t code, unsigned i) {
     if (!is_list(code)) return symbol_of_number(code, i);
@@ -236,6 +244,9 @@ class extension_code {
   static std::optional<std::uint64_t> encode(std::span<const symbol> group) {
     const auto all = interval(group);
     if (!all) return std::nullopt;
+    return encode_in(*all, group);
+  }
+  static std::uint64_t encode_in(code_interval all, std::span<const symbol> group) {
     unsigned count = 0;
     unsigned bits = 0;
     for (const symbol l : group) {
@@ -243,7 +254,7 @@ class extension_code {
       bits += extension_model::length(l);
     }
     if (count == 0) return 0;
-    if (elias_fano_list::groups + 1 + 3 * count + 2 * bits > elias_fano_list::code_bits) return even_number(*all);
+    if (elias_fano_list::groups + 1 + 3 * count + 2 * bits > elias_fano_list::code_bits) return even_number(all);
     const elias_fano_list places = elias_fano_list::make([&](unsigned place) { return group[place] != 0 ? 1u : 0u; });
     std::uint64_t ends = 0;
     std::uint64_t strings = 0;
@@ -256,6 +267,7 @@ class extension_code {
     }
     return places.code() | (ends | strings << bits) << places.end();
   }
+  static bool has_symbols(std::span<const symbol>) { return true; }
   static std::optional<code_interval> interval(std::span<const symbol> symbols) {
     return interval_of(extension_model(), symbols);
   }
