@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstring>
 #include <map>
+#include <vector>
 
 #include "tamis/detail/base/random.hpp"
 
@@ -132,6 +134,103 @@ RC_GTEST_PROP(cqf, counts_like_a_multiset_of_fingerprints, ()) {
   RC_ASSERT(found == model);
   for (const digest x : world)
     RC_ASSERT(filter.count(x) == (model.contains(filter.fingerprint_of(x)) ? model[filter.fingerprint_of(x)] : 0));
+}
+
+// Slots of a forger, with the numbers of keys and fingerprints that they would have. What is taken must be what a judge takes
+// who reads every run and writes it again.
+class counter_judge {
+ public:
+  explicit counter_judge(const cqf& honest) {
+    memory_sink sink;
+    writer out(sink);
+    out(honest);
+    EXPECT_TRUE(out.finish().ok());
+    const std::vector<std::byte> bytes = std::move(sink).take();
+    std::memcpy(&capacity_, bytes.data(), sizeof capacity_);
+    memory_source source{std::span(bytes).subspan(3 * sizeof(std::uint64_t))};
+    reader in(source);
+    in(table_);
+    EXPECT_TRUE(in.ok());
+    table_.for_each_run([this](std::uint64_t, slot_range run) {
+      for (; !run.empty(); ++run.first) slots_.push_back(run.first);
+    });
+  }
+
+  // Requires: slots in use.
+  void forge(random_source& random) {
+    const std::uint64_t slot = slots_[random.below(slots_.size())];
+    const std::uint64_t other = slots_[random.below(slots_.size())];
+    const std::uint64_t beside = slot == 0 ? 0 : table_.value(slot - 1);
+    const std::uint64_t all = low_mask(table_.width());
+    const std::uint64_t values[] = {0, 1, all, beside, (beside + 1) & all, table_.value(other), random() & all};
+    table_.set_value(slot, values[random.below(std::size(values))]);
+  }
+  bool accepts() {
+    keys_ = fingerprints_ = 0;
+    bool sound = true;
+    const run_counters counters(table_.width());
+    table_.for_each_run([&](std::uint64_t, slot_range run) {
+      std::vector<std::uint64_t> slots;
+      std::uint64_t least = 0;
+      for (std::uint64_t slot = run.first; slot < run.last;) {
+        const auto here = counters.parse([&](std::uint64_t i) { return table_.value(i); }, slot, run.last);
+        sound = sound && here.counted.remainder >= least && keys_ + here.counted.count >= keys_;
+        least = here.counted.remainder + 1;
+        keys_ += here.counted.count;
+        ++fingerprints_;
+        counters.append(here.counted, slots);
+        slot += here.slots;
+      }
+      sound = sound && slots.size() == run.size();
+      for (std::uint64_t i = 0; sound && i < run.size(); ++i) sound = table_.value(run.first + i) == slots[i];
+    });
+    return sound;
+  }
+  bool is_taken() const {
+    memory_sink sink;
+    writer out(sink);
+    out(capacity_, keys_, fingerprints_, table_);
+    EXPECT_TRUE(out.finish().ok());
+    const std::vector<std::byte> bytes = std::move(sink).take();
+    memory_source source(bytes);
+    reader in(source);
+    cqf loaded = stored_access::blank<cqf>();
+    in(loaded);
+    return in.ok();
+  }
+
+ private:
+  std::uint64_t capacity_ = 0;
+  std::uint64_t keys_ = 0;
+  std::uint64_t fingerprints_ = 0;
+  rank_select<> table_;
+  std::vector<std::uint64_t> slots_;  // in use
+};
+
+TEST(cqf, takes_no_runs_but_those_that_it_would_write) {
+  random_source random(7);
+  unsigned taken = 0;
+  unsigned refused = 0;
+  for (int n = 0; n < 60; ++n) {
+    constexpr unsigned widths[] = {2, 3, 5, 7, 8, 9, 12, 16, 20};
+    cqf filter = make(1 + random.below(200), widths[random.below(std::size(widths))]);
+    const std::uint64_t copies = 1 + random.below(6);
+    for (std::uint64_t left = 1 + random.below(100); left != 0; --left) {
+      // Often of few quotients, so that runs are long.
+      const digest d = random.chance(0.5) ? digest{random() >> 7, 0} : draw(random);
+      for (std::uint64_t copy = 1 + (random() >> random.below(64)) % copies; copy != 0; --copy) filter.insert(d);
+    }
+    if (filter.keys() == 0) continue;
+    for (int round = 0; round < 200; ++round) {
+      counter_judge judge(filter);
+      for (std::uint64_t left = random.below(4); left != 0; --left) judge.forge(random);
+      const bool expected = judge.accepts();
+      ASSERT_EQ(judge.is_taken(), expected) << "filter " << n << ", round " << round;
+      ++(expected ? taken : refused);
+    }
+  }
+  EXPECT_GT(taken, 1000u);
+  EXPECT_GT(refused, 1000u);
 }
 
 }  // namespace

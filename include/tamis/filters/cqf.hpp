@@ -10,6 +10,8 @@
 //   + 2.125 bits a slot
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -122,12 +124,13 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     if (table_.width() < detail::run_counters::least_width || table_.width() > detail::longest_remainder) {
       return failure{"the remainders have " + std::to_string(table_.width()) + " bits: 2 to 56 are allowed"};
     }
-    std::uint64_t keys = 0;
-    std::uint64_t fingerprints = 0;
-    bool sound = true;
-    table_.for_each_run([&](std::uint64_t, detail::slot_range run) { sound = sound && add_up(run, keys, fingerprints); });
+    totals all;
+    const bool sound = table_.width() <= 8    ? add_up_blocks<std::uint8_t>(all)
+                       : table_.width() <= 16 ? add_up_blocks<std::uint16_t>(all)
+                                              : add_up_blocks<std::uint64_t>(all);
     if (!sound) return failure{"a run of the table is not sorted, or a counter in it is not one"};
-    if (keys != keys_ || fingerprints != fingerprints_) return failure{"the table holds another number of keys than it says"};
+    if (all.keys != keys_ || all.fingerprints != fingerprints_)
+      return failure{"the table holds another number of keys than it says"};
     return {};
   }
 
@@ -196,21 +199,88 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     return true;
   }
 
-  // Is the run what append would have made? Adds its counts.
-  bool add_up(detail::slot_range run, std::uint64_t& keys, std::uint64_t& fingerprints) const {
-    std::vector<detail::counted_remainder> all;
-    read(run, all);
-    std::vector<std::uint64_t> slots;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i != 0 && all[i].remainder <= all[i - 1].remainder) return false;
-      if (keys + all[i].count < keys) return false;
-      keys += all[i].count;
-      detail::run_counters(table_.width()).append(all[i], slots);
+  struct totals {
+    std::uint64_t keys = 0;
+    std::uint64_t fingerprints = 0;
+  };
+  // Are all runs what append would have made? Adds their counts. Most runs ascend, with remainders that are in once or twice:
+  // these are a key a slot, and seen to be so block by block. What is left is read.
+  template <class Word>
+  bool add_up_blocks(totals& all) const {
+    constexpr unsigned block_slots = detail::rank_select<>::block_slots;
+    std::array<Word, block_slots + 1> values;
+    std::vector<std::uint64_t> scratch;
+    std::uint64_t keys_in_slots = 0;
+    std::uint64_t read_to = 0;      // the runs that end here or before have been read, if they needed it
+    std::uint64_t pair_before = 0;  // do the last slot of the block before and the one behind it make a pair?
+    for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+      const std::uint64_t first = block * block_slots;
+      const detail::block_header header = table_.header(block);
+      const std::uint64_t used = ~detail::rank_select<>::free_slots(header);
+      table_.read_block(block, values.data());
+      values[block_slots] = block + 1 < table_.blocks() ? static_cast<Word>(table_.value(first + block_slots)) : Word{0};
+      const detail::neighbour_order order = detail::order_of_neighbours(values.data());
+      const std::uint64_t followed = used & ~header.runends;
+      const std::uint64_t pairs = order.equal & followed;
+      std::uint64_t odd = (followed & ~order.ascends) | (pairs & (pairs << 1 | pair_before));
+      pair_before = pairs >> (block_slots - 1);
+      keys_in_slots += detail::popcount(used);
+      all.fingerprints += std::uint64_t{detail::popcount(used)} - detail::popcount(pairs);
+      while (true) {
+        if (read_to > first)
+          odd = detail::high_bits(odd, static_cast<unsigned>(std::min<std::uint64_t>(read_to - first, block_slots)));
+        if (odd == 0) break;
+        const detail::slot_range run = run_around(first + static_cast<unsigned>(std::countr_zero(odd)));
+        // Its slots are no keys, and their pairs no remainders that are in twice.
+        keys_in_slots -= run.size();
+        all.fingerprints -= run.size();
+        for (std::uint64_t slot = run.first; slot + 1 < run.last; ++slot) {
+          all.fingerprints += static_cast<std::uint64_t>(table_.value(slot) == table_.value(slot + 1));
+        }
+        if (!add_up(run, scratch, all)) return false;
+        read_to = run.last;
+      }
     }
-    fingerprints += all.size();
-    if (slots.size() != run.size()) return false;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (table_.value(run.first + i) != slots[i]) return false;
+    return add_keys(keys_in_slots, all);
+  }
+  static bool add_keys(std::uint64_t keys, totals& all) {
+    all.keys += keys;
+    return all.keys >= keys;
+  }
+  // The run that a slot belongs to.
+  detail::slot_range run_around(std::uint64_t slot) const {
+    constexpr unsigned block_slots = detail::rank_select<>::block_slots;
+    std::uint64_t block = slot / block_slots;
+    unsigned before = static_cast<unsigned>(slot % block_slots);
+    std::uint64_t others = 0;  // slots before it that are the last of their run, or free
+    while (true) {
+      const detail::block_header header = table_.header(block);
+      others = detail::low_bits(header.runends | detail::rank_select<>::free_slots(header), before);
+      if (others != 0 || block == 0) break;
+      --block;
+      before = block_slots;
+    }
+    return {block * block_slots + static_cast<unsigned>(std::bit_width(others)), table_.runend_after(slot, 1) + 1};
+  }
+  bool add_up(detail::slot_range run, std::vector<std::uint64_t>& scratch, totals& all) const {
+    const detail::run_counters counters(table_.width());
+    const auto at = [this](std::uint64_t slot) { return table_.value(slot); };
+    std::uint64_t least = 0;  // of the next remainder
+    for (std::uint64_t slot = run.first; slot < run.last;) {
+      const auto [counted, slots] = counters.parse(at, slot, run.last);
+      if (counted.remainder < least || !add_keys(counted.count, all)) return false;
+      ++all.fingerprints;
+      // Of up to three slots only `x d x` has another form, if d stands for nothing.
+      if (slots > 3 || (slots == 3 && counted.count == 3 && at(slot + 1) != 0)) {
+        scratch.clear();
+        counters.append(counted, scratch);
+        if (scratch.size() != slots) return false;
+        for (std::uint64_t i = 0; i < slots; ++i) {
+          if (at(slot + i) != scratch[i]) return false;
+        }
+      }
+      slot += slots;
+      least = counted.remainder + 1;
     }
     return true;
   }

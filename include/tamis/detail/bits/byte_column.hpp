@@ -87,6 +87,50 @@ TAMIS_INLINE std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t v
 #endif
 }
 
+// Of 65 values in a row, bit i: is value i not greater than the one behind it? Is it equal to that?
+struct neighbour_order {
+  std::uint64_t ascends;
+  std::uint64_t equal;
+
+  friend bool operator==(const neighbour_order&, const neighbour_order&) = default;
+};
+template <class Word>
+TAMIS_INLINE neighbour_order order_of_neighbours(const Word* values) {
+#if TAMIS_HAS_AVX2
+  if constexpr (sizeof(Word) <= 2) {
+    const auto load = [values](unsigned i) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + i)); };
+    neighbour_order all{0, 0};
+    for (unsigned i = 0; i < word_bits; i += 32) {
+      __m256i ascends;
+      __m256i equal;
+      if constexpr (sizeof(Word) == 1) {
+        ascends = _mm256_cmpeq_epi8(_mm256_min_epu8(load(i), load(i + 1)), load(i));
+        equal = _mm256_cmpeq_epi8(load(i), load(i + 1));
+      } else {
+        const auto ascends_at = [load](unsigned j) {
+          return _mm256_cmpeq_epi16(_mm256_min_epu16(load(j), load(j + 1)), load(j));
+        };
+        const auto equal_at = [load](unsigned j) { return _mm256_cmpeq_epi16(load(j), load(j + 1)); };
+        const auto as_bytes = [](__m256i low, __m256i high) {
+          return _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
+        };
+        ascends = as_bytes(ascends_at(i), ascends_at(i + 16));
+        equal = as_bytes(equal_at(i), equal_at(i + 16));
+      }
+      all.ascends |= std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(ascends))} << i;
+      all.equal |= std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(equal))} << i;
+    }
+    return all;
+  }
+#endif
+  neighbour_order all{0, 0};
+  for (unsigned i = 0; i < word_bits; ++i) {
+    all.ascends |= static_cast<std::uint64_t>(values[i] <= values[i + 1]) << i;
+    all.equal |= static_cast<std::uint64_t>(values[i] == values[i + 1]) << i;
+  }
+  return all;
+}
+
 // Bit i: is byte i, without its highest bit, equal to `value`?  Requires: value < 128.
 TAMIS_INLINE std::uint64_t equal_below_top(const std::uint8_t* bytes, std::uint8_t value) {
 #if TAMIS_HAS_AVX512

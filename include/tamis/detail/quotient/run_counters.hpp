@@ -12,9 +12,9 @@
 // Digits are written so that neither 0 nor x occurs among them, and the 0 in brackets stands there unless the first of them is
 // already smaller than x. Two zeros side by side therefore only occur in the counter of 0.
 
+#include <array>
 #include <cassert>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tamis::detail {
@@ -74,13 +74,14 @@ class run_counters {
   static std::uint64_t value(std::uint64_t x, std::uint64_t digit) { return digit - 1 - (x != 0 && digit > x); }
 
   void append_digits(std::uint64_t x, std::uint64_t number, std::vector<std::uint64_t>& slots) const {
-    std::vector<std::uint64_t> digits;
+    std::array<std::uint64_t, 64> digits;  // the first one last
+    auto first = digits.end();
     do {
-      digits.push_back(digit(x, number % base(x)));
+      *--first = digit(x, number % base(x));
       number /= base(x);
     } while (number != 0);
-    if (x != 0 && digits.back() > x) slots.push_back(0);
-    slots.insert(slots.end(), digits.rbegin(), digits.rend());
+    if (x != 0 && *first > x) slots.push_back(0);
+    slots.insert(slots.end(), first, digits.end());
   }
 
   template <class At>

@@ -89,6 +89,18 @@ class slot_values {
       return;
     }
 #if TAMIS_HAS_AVX2
+    if (sizeof(Word) == 1) {
+      // Eight at a time, of which the bits stand one behind the other.
+      const std::uint64_t bits = low_mask(width_) * plain::every_byte;
+      const std::byte* const packed = rest_.data() + first / 8 * width_;
+      for (unsigned i = 0; i < word_bits; i += 8) {
+        std::uint64_t eight;
+        std::memcpy(&eight, packed + i / 8 * width_, sizeof eight);
+        eight = pdep(eight, bits);
+        std::memcpy(out + i, &eight, sizeof eight);
+      }
+      return;
+    }
     if (sizeof(Word) == 2 && width_ > 8) {
       // Four at a time: their low bytes and their other bits, spread to 16 bits each.
       const unsigned width = width_ - 8;
@@ -116,6 +128,31 @@ class slot_values {
     among &= low_.equal(first, static_cast<std::uint8_t>(value));
     if constexpr (Width == 8) return among;
     return width_ == 8 ? among : rest_matches(first, among, value >> 8);
+  }
+
+  // Are all of the slots first + {bits of `among`} zero?  Requires: first is a multiple of 64; the 64 slots from there on
+  // exist.
+  bool are_zero(std::uint64_t first, std::uint64_t among) const {
+    if (width_ >= 8 && (among & ~low_.equal(first, 0)) != 0) return false;
+    const unsigned width = width_ >= 8 ? width_ - 8 : width_;
+#if TAMIS_HAS_AVX2
+    if (width <= 8) {
+      const std::byte* const packed = rest_.data() + first / 8 * width;
+      const std::uint64_t lowest = width == 0 ? 0 : low_mask(8 * width) / low_mask(width);  // bit 0 of each of eight values
+      std::uint64_t found = 0;
+      for (unsigned i = 0; i < word_bits && width != 0; i += 8) {
+        std::uint64_t eight;
+        std::memcpy(&eight, packed + i / 8 * width, sizeof eight);
+        found |= eight & pdep(among >> i, lowest) * low_mask(width);
+      }
+      return found == 0;
+    }
+#endif
+    if (width == 0) return true;
+    for (; among != 0; among &= among - 1) {
+      if (rest_.get(first + first_of(among)) != 0) return false;
+    }
+    return true;
   }
 
   // The same for the sixteen slots from `first` on, with less memory to read.  Requires: among < 2^16.
