@@ -168,22 +168,13 @@ class variable_length_table {
       return failure{"entries in slots of " + std::to_string(table_.width()) + " bits: 2 to 57 are allowed"};
     }
     std::uint64_t voids = 0;
-    std::uint64_t end = 0;
-    bool sound = true;
-    bool clean = true;
-    const auto look_at_free = [&](std::uint64_t last) {
-      for (; end < last; ++end) clean = clean && table_.value(end) == 0;
-    };
-    table_.for_each_run([&](std::uint64_t, slot_range run) {
-      look_at_free(run.first);
-      for (end = run.last; run.first < run.last; ++run.first) {
-        sound = sound && table_.value(run.first) != entry_code::escape;
-        voids += static_cast<std::uint64_t>(table_.value(run.first) == void_slot());
-      }
-    });
-    look_at_free(table_.slots());
-    if (!sound) return failure{"a slot in use holds no entry"};
-    if (!clean) return failure{"a slot that is not in use holds something"};
+    for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+      const std::uint64_t first = block * rank_select<>::block_slots;
+      const std::uint64_t free = rank_select<>::free_slots(table_.header(block));
+      if (!table_.values().are_zero(first, free)) return failure{"a slot that is not in use holds something"};
+      if (table_.values().matches(first, ~free, entry_code::escape) != 0) return failure{"a slot in use holds no entry"};
+      voids += popcount(table_.values().matches(first, ~free, void_slot()));
+    }
     if (voids != voids_) return failure{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
     return {};
   }
