@@ -129,13 +129,16 @@ class dleft {
     std::uint64_t keys = 0;
     std::uint64_t cells = 0;
     const bool sound = table_.with_access([&](const auto& table) {
+      const auto& lanes = table.lanes();
+      const auto low = lanes.repeat(1);
+      const auto high = lanes.repeat(2);
       bool all = true;
-      for (std::uint64_t slot = 0; slot < table_.slots(); ++slot) {
-        const auto offset = static_cast<unsigned>(slot % detail::slots_per_bucket) * table_.width();
-        const std::uint64_t cell = table.get(slot / detail::slots_per_bucket, offset);
-        keys += cell & top_count;
-        cells += cell != 0;
-        all &= (cell == 0) || ((cell & top_count) != 0 && cell > top_count);
+      for (std::uint64_t bucket = 0; bucket < table_.count(); ++bucket) {
+        const auto four = table.load(bucket);
+        const auto empty = lanes.empty(four);
+        all &= empty == lanes.empty(four & (low | high)) && empty == lanes.empty(four & ~(low | high));
+        cells += detail::slots_per_bucket - lanes.how_many(empty);
+        keys += lanes.how_many(four & low) + std::uint64_t{2} * lanes.how_many(four & high);
       }
       return all;
     });
