@@ -73,17 +73,15 @@ class dense_runs {
     write_values(size_ / word_bits * word_bits);
   }
 
-  // Calls visit(quotient, values) for every run, in order.
+  // Calls visit(quotient, values) for every run, in order. The values are there while they are visited.
   template <class Visit>
   void for_each_run(Visit visit) const {
-    table_list<std::uint64_t> values(size_ + word_bits);
-    for (std::uint64_t first = 0; first < size_; first += word_bits) read_values(first, values.data() + first);
+    window values(*this);
     std::uint64_t at = 0;
     for (std::uint64_t block = 0; block < occupied_.size(); ++block) {
       for (std::uint64_t left = occupied_[block]; left != 0; left &= left - 1) {
         const std::uint64_t size = run_from(at);
-        visit(block * block_quotients + static_cast<unsigned>(std::countr_zero(left)),
-              std::span<const std::uint64_t>(values.data() + at, size));
+        visit(block * block_quotients + static_cast<unsigned>(std::countr_zero(left)), values.at(at, size));
         at += size;
       }
     }
@@ -100,6 +98,33 @@ class dense_runs {
   }
 
  private:
+  // Values of slots that are asked for in order, of which it has so many as stay in the cache, or a whole run.
+  class window {
+   public:
+    static constexpr std::uint64_t slots = 2048;
+
+    explicit window(const dense_runs& of) : of_(of), values_(std::min(slots, of.size_ + word_bits)) {}
+    std::span<const std::uint64_t> at(std::uint64_t first, std::uint64_t size) {
+      if (first + size > end_) read(first, size);
+      return {values_.data() + (first - begin_), size};
+    }
+
+   private:
+    void read(std::uint64_t first, std::uint64_t size) {
+      begin_ = end_ = first / word_bits * word_bits;
+      const std::uint64_t needed = divide_up(first + size, word_bits) * word_bits - begin_;
+      if (values_.size() < needed) values_.resize(needed);
+      for (; end_ < of_.size_ && end_ + word_bits <= begin_ + values_.size(); end_ += word_bits) {
+        of_.read_values(end_, values_.data() + (end_ - begin_));
+      }
+    }
+
+    const dense_runs& of_;
+    table_list<std::uint64_t> values_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t end_ = 0;
+  };
+
   // The values of 64 slots; `first` is a multiple of 64.
   void read_values(std::uint64_t first, std::uint64_t* out) const {
     const std::uint64_t byte = low_mask(byte_bits());
