@@ -118,20 +118,7 @@ std::vector<std::byte> any_filter::save_bytes() const {
 }
 
 result<any_filter> load(byte_source& source, const load_options& options) {
-  const registry& known = options.known != nullptr ? *options.known : registry::builtin();
-  std::unique_ptr<any_model> model;
-  hasher hash;
-  const memory_scope from(options.memory);
-  TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
-    TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
-    try {
-      TAMIS_TRY(model, load_model(known, header, in));
-    } catch (const memory_refused& refused) {
-      return failure{refused.what(), error_code::no_memory};
-    }
-    return {};
-  }));
-  return any_filter(std::move(model), hash);
+  return load_frame(options, [&](const payload_reader& payload) { return read_frame(source, payload); });
 }
 
 result<any_filter> load_file(const std::string& path, const load_options& options) {

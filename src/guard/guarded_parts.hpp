@@ -156,7 +156,7 @@ class guarded_store::parts {
   void begin_anew();
   bool restore_any();
   status restore(const manifest_row& row);
-  result<std::vector<any_filter>> load_segments(const snapshot_content& content) const;
+  result<std::vector<any_filter>> load_segments(snapshot_content& content) const;
   status replay(std::uint32_t index, std::uint64_t number, any_filter& filter);
   status take_numbers();
   status make_empty();

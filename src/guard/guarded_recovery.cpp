@@ -160,8 +160,8 @@ bool guarded_store::parts::restore_any() {
 
 // Nothing of this store changes unless all of it succeeds.
 status guarded_store::parts::restore(const manifest_row& row) {
-  TAMIS_TRY(const snapshot_content content, read_snapshot(behind_->snapshot_directory(), row, settings_.config.identity,
-                                                          settings_.hash, options_.skipped_steps));
+  TAMIS_TRY(snapshot_content content, read_snapshot(behind_->snapshot_directory(), row, settings_.config.identity,
+                                                    settings_.hash, options_.skipped_steps));
   if (content.description != describe_filter(options_)) {
     return failure{"the snapshot holds another filter: " + content.description, error_code::mismatch};
   }
@@ -180,13 +180,13 @@ status guarded_store::parts::restore(const manifest_row& row) {
   return {};
 }
 
-result<std::vector<any_filter>> guarded_store::parts::load_segments(const snapshot_content& content) const {
+result<std::vector<any_filter>> guarded_store::parts::load_segments(snapshot_content& content) const {
   std::vector<any_filter> filters;
   if (content.segments.size() != map_.count())
     return failure{"the snapshot has another number of stripes", error_code::damaged};
-  for (const segment& part : content.segments) {
+  for (segment& part : content.segments) {
     const load_options how{.hash = settings_.hash, .known = &maker_.known(), .memory = &maker_.memory()};
-    TAMIS_TRY(any_filter filter, load_bytes(std::as_bytes(std::span(part.filter)), how));
+    TAMIS_TRY(any_filter filter, load_segment(content, part, how));
     filters.push_back(std::move(filter));
   }
   return filters;

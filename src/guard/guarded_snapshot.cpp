@@ -1,6 +1,7 @@
 // Snapshots. The order is the point (docs/guarded-store.md says why): capture, sync the store, file, manifest, trim.
 
 #include <algorithm>
+#include <cstring>
 
 #include "guarded_parts.hpp"
 
@@ -9,22 +10,11 @@ namespace {
 
 constexpr std::size_t kept_generations = 2;
 
-class text_sink final : public byte_sink {
- public:
-  status write(std::span<const std::byte> bytes) override {
-    text_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return {};
-  }
-  std::string take() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-std::string saved(const any_filter& filter) {
-  text_sink sink;
-  filter.save(sink).value();  // memory has no errors
-  return std::move(sink).take();
+result<detail::zeroed_array<std::uint8_t>> saved(const any_filter& filter) {
+  const std::vector<std::byte> bytes = filter.save_bytes();
+  TAMIS_TRY(auto made, detail::zeroed_array<std::uint8_t>::make(bytes.size()));
+  std::memcpy(made.data(), bytes.data(), bytes.size());
+  return made;
 }
 
 }  // namespace
@@ -90,11 +80,12 @@ status guarded_store::parts::take_snapshot() {
 
 // Each stripe by itself, under its lock, with the number of its last record.
 result<snapshot_content> guarded_store::parts::capture() {
-  snapshot_content content{settings_.config.identity, generation_ + 1, describe_filter(options_), {}};
+  snapshot_content content{settings_.config.identity, generation_ + 1, describe_filter(options_), {}, nullptr};
   for (std::uint32_t i = 0; i < map_.count(); ++i) {
     const std::lock_guard lock(stripes_[i].writing);
     if (!stripes_[i].filter) return failure{behind_->name() + ": a stripe has no filter yet", error_code::in_use};
-    content.segments.push_back({stripes_[i].number, saved(*stripes_[i].filter)});
+    TAMIS_TRY(auto bytes, saved(*stripes_[i].filter));
+    content.segments.push_back({stripes_[i].number, std::move(bytes)});
   }
   return content;
 }

@@ -8,8 +8,9 @@
 #include <iomanip>
 #include <sstream>
 
+#include "tamis/detail/any/saved.hpp"
 #include "tamis/detail/io/file.hpp"
-#include "tamis/detail/io/frame.hpp"
+#include "tamis/detail/io/mapped_frame.hpp"
 
 namespace tamis {
 
@@ -20,7 +21,7 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr const char* snapshot_kind = "guarded-store-snapshot";
-constexpr std::uint32_t snapshot_version = 1;
+constexpr std::uint32_t snapshot_version = 2;  // version 1 did not keep filters in whole cache lines
 constexpr std::string_view extension = ".snapshot";
 constexpr std::uint32_t most_stripes = 256;
 
@@ -62,17 +63,14 @@ status write_file(const std::string& path, const fill_function& fill, std::uint3
   return file.commit();
 }
 
-result<std::vector<std::byte>> read_file(const std::string& path, const manifest_row& row, bool unchecked) {
-  TAMIS_TRY(file_source file, file_source::open(path));
-  if (file.remaining() != row.file_bytes && !unchecked)
+// All of the file is compared with its checksum here, and its blocks are not again.
+result<std::shared_ptr<file_mapping>> map_file(const std::string& path, const manifest_row& row, bool unchecked) {
+  TAMIS_TRY(std::shared_ptr<file_mapping> file, file_mapping::open(path));
+  if (file->bytes().size() != row.file_bytes && !unchecked)
     return failure{path + ": is not as long as the manifest says", error_code::damaged};
-  std::vector<std::byte> bytes(file.remaining());
-  TAMIS_CHECK(file.read(bytes));
-  checksum sum;
-  sum.update(bytes);
-  if (sum.value() != row.file_sum && !unchecked)
+  if (!unchecked && checksum::of(file->bytes()) != row.file_sum)
     return failure{path + ": its checksum is not the manifest's", error_code::damaged};
-  return bytes;
+  return file;
 }
 
 status check_content(const snapshot_content& content, const manifest_row& row, const store_identity& identity) {
@@ -164,10 +162,12 @@ result<snapshot_content> read_snapshot(const std::string& directory, const manif
                                        const hasher& hash, std::uint32_t skipped_steps) {
   const bool unchecked = skipped(skipped_steps, protocol_step::file_checks);
   const std::string path = snapshot_path(directory, row.generation);
-  TAMIS_TRY(const std::vector<std::byte> bytes, read_file(path, row, unchecked));
-  memory_source source(bytes);
+  TAMIS_TRY(const std::shared_ptr<file_mapping> file, map_file(path, row, unchecked));
+  auto frame = unchecked ? mapped_frame::open(file) : mapped_frame::open_verified(file, file->bytes());
+  if (!frame) return detail::prefixed(path + ": ", frame);
   snapshot_content content;
-  const status read = read_frame(source, [&](const frame_header& header, reader& in) -> status {
+  content.file = file;
+  const status read = frame->read([&](const frame_header& header, reader& in) -> status {
     if (header.kind != snapshot_kind || header.kind_version != snapshot_version)
       return failure{"it is not a snapshot", error_code::damaged};
     if (header.hash != hash.identity()) return failure{"it was filled through another hash", error_code::wrong_hash};
@@ -178,6 +178,16 @@ result<snapshot_content> read_snapshot(const std::string& directory, const manif
   if (const status same = check_content(content, row, identity); !same && !unchecked)
     return detail::prefixed(path + ": ", same);
   return content;
+}
+
+result<any_filter> load_segment(const snapshot_content& content, segment& part, const load_options& options) {
+  const std::span<std::byte> bytes = std::as_writable_bytes(part.filter.span());
+  const std::span<std::byte> file = content.file->bytes();
+  const bool is_mapped =
+      std::less_equal<>()(file.data(), bytes.data()) && std::less<>()(bytes.data(), file.data() + file.size());
+  if (!is_mapped) return load_bytes(bytes, options);
+  TAMIS_TRY(mapped_frame frame, mapped_frame::open_verified(content.file, bytes));
+  return load_frame(options, [&](const payload_reader& payload) { return frame.read(payload); });
 }
 
 void remove_other_files(const std::string& directory, const std::vector<manifest_row>& kept) {

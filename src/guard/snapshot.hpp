@@ -5,10 +5,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "tamis/any_filter.hpp"
 #include "tamis/detail/io/archive.hpp"
+#include "tamis/detail/io/file_mapping.hpp"
 #include "tamis/guard/options.hpp"
 #include "tamis/guard/store.hpp"
 
@@ -49,8 +52,8 @@ struct manifest_row {
 };
 
 struct segment {
-  std::uint64_t number = 0;  // the last record that is contained
-  std::string filter;        // saved
+  std::uint64_t number = 0;                   // the last record that is contained
+  detail::zeroed_array<std::uint8_t> filter;  // saved: a whole frame, in whole cache lines if it is large
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
@@ -63,6 +66,7 @@ struct snapshot_content {
   std::uint64_t generation = 0;
   std::string description;  // the filter and its parameters: whoever opens the store with others wants a new filter
   std::vector<segment> segments;
+  std::shared_ptr<detail::file_mapping> file;  // where segments were read from
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
@@ -91,9 +95,12 @@ extern template result<manifest_row> parse_row(std::string_view);
 // Writes the file of a snapshot, durably, and says what its manifest row is.
 result<manifest_row> write_snapshot(const std::string& directory, const snapshot_content& content, const hasher& hash,
                                     std::uint32_t skipped_steps);
-// Reads it back if it is the very file that the row speaks of and belongs to this store.
+// Maps it if it is the very file that the row speaks of and belongs to this store. Large segments stay where they are in it.
 result<snapshot_content> read_snapshot(const std::string& directory, const manifest_row& row, const store_identity& identity,
                                        const hasher& hash, std::uint32_t skipped_steps);
+// The filter of a segment. Its tables stay in the file if the segment does: pages are read when they are touched, and those
+// that change become this process's own.
+result<any_filter> load_segment(const snapshot_content& content, segment& part, const load_options& options);
 // Removes snapshots, and remains of unfinished ones, that `kept` does not list. What cannot be removed stays: it is harmless.
 void remove_other_files(const std::string& directory, const std::vector<manifest_row>& kept);
 

@@ -78,6 +78,28 @@ TEST_F(crash, power_cut_among_bulk_loads) { expect_loads_covered({.how = "kill",
 TEST_F(crash, input_output_error_among_bulk_loads) { expect_loads_covered({.how = "eio"}, 15); }
 TEST_F(crash, full_disk_among_bulk_loads) { expect_loads_covered({.how = "enospc"}, 15); }
 
+// Filters whose tables are large enough to stay in the file of their snapshot: mapping it is an operation like any other.
+TEST_F(crash, while_filters_stay_in_their_snapshots) {
+  for (const char* filter : {"bloom1", "rsqf"}) {
+    const site base = aged({.filter = filter, .capacity = 400'000}, filter);
+    for (const disturbance& how :
+         {disturbance{.how = "kill"}, disturbance{.how = "torn"}, disturbance{.how = "kill", .current = power::strict},
+          disturbance{.how = "torn", .current = power::ragged}, disturbance{.how = "eio"}, disturbance{.how = "enospc"}}) {
+      for (const std::string& problem : disturb(base, how, 5)) ADD_FAILURE() << filter << ", " << how.how << ": " << problem;
+    }
+    // Opening alone: the newest snapshot cannot be mapped, and the older one is.
+    const auto opens_in_spite = [&](long at) {
+      site victim = base.copy_to(place / "victim");
+      const child_report report = victim.run(1, 1, {.oplog_operation = at, .how = "eio"});
+      EXPECT_EQ(victim.verify(), "") << filter << ", operation " << at;
+      return report.way == "older snapshot";
+    };
+    int older = 0;
+    for (long at = 1; at < 60; ++at) older += opens_in_spite(at);
+    EXPECT_GT(older, 0) << filter;
+  }
+}
+
 // A checkpoint is whole, if it has its name at all, and a store that could not make one goes on.
 TEST_F(crash, while_checkpoints_are_made) {
   const site base = aged({.filter = "bloom1", .checkpoints = true});

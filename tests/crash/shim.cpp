@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -225,6 +226,14 @@ ssize_t pwrite64(int descriptor, const void* bytes, size_t size, off64_t at) {
 
 int fsync(int descriptor) { return sync_file(descriptor); }
 int fdatasync(int descriptor) { return sync_file(descriptor); }
+
+void* mmap(void* at, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  if (is_watched(descriptor) && next_operation(false) == verdict::fail) return MAP_FAILED;
+  return real<void*(void*, size_t, int, int, int, off_t)>("mmap")(at, size, protection, flags, descriptor, offset);
+}
+void* mmap64(void* at, size_t size, int protection, int flags, int descriptor, off64_t offset) {
+  return mmap(at, size, protection, flags, descriptor, offset);
+}
 
 int rename(const char* from, const char* to) {
   if (!may_change(to)) return -1;

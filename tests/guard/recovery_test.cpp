@@ -148,6 +148,67 @@ TEST_P(recovery, a_filter_that_grew_since_its_snapshot_comes_back) {
 
 INSTANTIATE_TEST_SUITE_P(filters, recovery, ::testing::ValuesIn(all_filters()), test_name);
 
+// ---- large filters stay in the file of their snapshot
+
+bool is_mapped(const files::path& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(path.string())) return true;
+  }
+  return false;
+}
+std::string bytes_of(const files::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class large_recovery : public recovery {
+ protected:
+  large_recovery() { options.params.capacity = 400'000; }
+};
+
+TEST_P(large_recovery, maps_the_snapshot_and_leaves_it_as_it_is) {
+  live();
+  const files::path newest = snapshots().back();
+  const std::string before = bytes_of(newest);
+  {
+    guarded_store tested = open();
+    EXPECT_EQ(tested.recovered().way, recovery_way::snapshot);
+    EXPECT_TRUE(is_mapped(newest));
+    change(tested, 1000);
+    EXPECT_EQ(lost_keys(tested, truth), 0u);
+    EXPECT_EQ(bytes_of(newest), before);
+  }
+  EXPECT_FALSE(is_mapped(newest));
+  expect_way(recovery_way::snapshot);
+}
+
+TEST_P(large_recovery, goes_on_without_the_files) {
+  live();
+  guarded_store tested = open();
+  for (const auto& path : snapshots()) files::remove(path);
+  change(tested, 1000);
+  EXPECT_EQ(lost_keys(tested, truth), 0u);
+  ASSERT_TRUE(tested.snapshot());  // of filters that are mapped
+  change(tested, 300);
+  let_go(tested);
+  expect_way(recovery_way::snapshot);
+}
+
+TEST_P(large_recovery, does_not_map_what_is_damaged) {
+  live();
+  damage(snapshots().back());
+  {
+    guarded_store tested = open();
+    EXPECT_EQ(tested.recovered().way, recovery_way::older_snapshot);
+    EXPECT_FALSE(is_mapped(snapshots().back()));
+    EXPECT_TRUE(is_mapped(snapshots().front()));
+  }
+  expect_way(recovery_way::older_snapshot);
+}
+
+INSTANTIATE_TEST_SUITE_P(filters, large_recovery, ::testing::Values("bloom1", "cuckoo", "rsqf", "taf"), test_name);
+
 class learning : public recovery {};
 
 TEST_P(learning, keeps_what_the_filter_has_learnt) {

@@ -55,6 +55,23 @@ result<std::unique_ptr<any_model>> load_builtin(const frame_header& header, read
   }
 }
 
+result<any_filter> load_frame(const load_options& options, const std::function<status(const payload_reader&)>& read) {
+  const registry& known = options.known != nullptr ? *options.known : registry::builtin();
+  std::unique_ptr<any_model> model;
+  hasher hash;
+  const memory_scope from(options.memory);
+  TAMIS_CHECK(read([&](const frame_header& header, reader& in) -> status {
+    TAMIS_TRY(hash, hasher_for(header.hash, options.hash));
+    try {
+      TAMIS_TRY(model, load_model(known, header, in));
+    } catch (const memory_refused& refused) {
+      return failure{refused.what(), error_code::no_memory};
+    }
+    return {};
+  }));
+  return any_filter(std::move(model), hash);
+}
+
 status check_kind(const frame_header& header, const filter_info& info) {
   if (header.kind != info.id) {
     return failure{"it holds a filter of the kind " + header.kind + ", not " + std::string(info.id), error_code::mismatch};

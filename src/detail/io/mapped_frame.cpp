@@ -8,10 +8,25 @@ namespace tamis::detail {
 
 result<mapped_frame> mapped_frame::open(const std::string& path) {
   TAMIS_TRY(std::shared_ptr<file_mapping> mapping, file_mapping::open(path));
+  auto frame = open(std::move(mapping));
+  if (!frame) return prefixed(path + ": ", frame);
+  return frame;
+}
+
+result<mapped_frame> mapped_frame::open(std::shared_ptr<file_mapping> mapping) {
   memory_source source(mapping->bytes());
-  auto index = read_index(source);
-  if (!index) return prefixed(path + ": ", index);
-  return mapped_frame(std::move(mapping), *std::move(index));
+  TAMIS_TRY(frame_index index, read_index(source));
+  return mapped_frame(std::move(mapping), 0, std::move(index));
+}
+
+result<mapped_frame> mapped_frame::open_verified(std::shared_ptr<file_mapping> mapping, std::span<std::byte> part) {
+  memory_source source(part);
+  TAMIS_TRY(frame_index index, read_index(source));
+  const auto begin = static_cast<std::uint64_t>(part.data() - mapping->bytes().data());
+  mapped_frame made(std::move(mapping), begin, std::move(index));
+  made.verified_.assign(made.verified_.size(), true);
+  made.unverified_ = 0;
+  return made;
 }
 
 status mapped_frame::read(const std::function<status(const frame_header&, reader&)>& payload) {
@@ -26,7 +41,7 @@ status mapped_frame::verify() {
   std::vector<std::byte> buffer;
   for (std::uint64_t block = 0; block < index_.sums.size(); ++block) {
     buffer.resize(index_.blocks.size(block));
-    TAMIS_CHECK(mapping_->read(index_.payload_begin() + index_.blocks.begin(block), buffer));
+    TAMIS_CHECK(mapping_->read(payload_begin() + index_.blocks.begin(block), buffer));
     if (checksum::of(buffer) != index_.sums[block]) return damaged_block(block, index_.blocks);
     note_verified(block);
   }

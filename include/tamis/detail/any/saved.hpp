@@ -36,6 +36,10 @@ result<T> load_file_with(const std::string& path, Load load) {
   return *std::move(made);
 }
 
+// The filter of a frame that `read` reads: from a source, or where it is mapped.
+using payload_reader = std::function<status(const frame_header&, reader&)>;
+result<any_filter> load_frame(const load_options& options, const std::function<status(const payload_reader&)>& read);
+
 // The model of a frame, of the filters that tamis comes with.
 result<std::unique_ptr<any_model>> load_builtin(const frame_header& header, reader& in);
 

@@ -15,6 +15,10 @@ class mapped_frame final : private table_lender {
  public:
   // Reads and checks the index.
   static result<mapped_frame> open(const std::string& path);
+  static result<mapped_frame> open(std::shared_ptr<file_mapping> mapping);
+  // A frame that stands in a part of a file, all of whose bytes were compared with a checksum when it was mapped.
+  // Requires: the part begins at a multiple of a cache line.
+  static result<mapped_frame> open_verified(std::shared_ptr<file_mapping> mapping, std::span<std::byte> part);
 
   const frame_index& index() const { return index_; }
   std::uint64_t file_bytes() const { return mapping_->bytes().size(); }
@@ -27,8 +31,9 @@ class mapped_frame final : private table_lender {
   status verify();
 
  private:
-  mapped_frame(std::shared_ptr<file_mapping> mapping, frame_index index)
+  mapped_frame(std::shared_ptr<file_mapping> mapping, std::uint64_t begin, frame_index index)
       : mapping_(std::move(mapping)),
+        begin_(begin),
         index_(std::move(index)),
         verified_(index_.sums.size()),
         unverified_(index_.sums.size()) {}
@@ -37,12 +42,14 @@ class mapped_frame final : private table_lender {
   std::uint64_t remaining() const override { return index_.blocks.bytes - position_; }
   result<table_memory> lend(std::uint64_t bytes, bool any_content) override;
 
-  std::span<std::byte> payload() { return mapping_->bytes().subspan(index_.payload_begin()); }
+  std::uint64_t payload_begin() const { return begin_ + index_.payload_begin(); }
+  std::span<std::byte> payload() { return mapping_->bytes().subspan(payload_begin(), index_.blocks.bytes); }
   // Of the blocks that so many bytes from the position on lie in.
   status check_blocks(std::uint64_t bytes);
   void note_verified(std::uint64_t block);
 
   std::shared_ptr<file_mapping> mapping_;
+  std::uint64_t begin_;  // of the frame in the file
   frame_index index_;
   std::uint64_t position_ = 0;
   std::vector<bool> verified_;
