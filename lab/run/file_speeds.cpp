@@ -1,6 +1,8 @@
-// tamis_file_speeds [keys=N] [rounds=N] [folder=DIR] [filters=ID,ID]: how fast filters are saved, loaded and mapped, from and
-// to the page cache, and how much memory loading takes beside the filter's own (docs/format.md). Time is that of the processor,
-// so that other programs do not count; the figure is the best of the rounds. Saving does not count the sync of the file.
+// tamis_file_speeds [keys=N] [inserted=N] [rounds=N] [folder=DIR] [filters=ID,ID]: how fast filters are saved, loaded and
+// mapped, from and to the page cache, and how much memory loading takes beside the filter's own (docs/format.md). Time is that
+// of the processor, so that other programs do not count; the figure is the best of the rounds. Saving does not count the sync
+// of the file. Filters are made for `keys` keys, and have as many unless `inserted` says fewer: files of any size are then made
+// at once.
 
 #include <sys/resource.h>
 
@@ -48,11 +50,13 @@ void save(const any_filter& filter, const std::string& path) {
 
 int main(int argc, char** argv) {
   std::uint64_t keys = 10'000'000;
+  std::uint64_t in = ~std::uint64_t{0};
   std::uint64_t rounds = 5;
   std::string folder = std::filesystem::temp_directory_path();
   std::string filters;
   for (const registry_entry& entry : registry::builtin().entries()) filters.append(entry.info->id).append(",");
-  if (!lab::read_settings(argc, argv, {{"keys", &keys}, {"rounds", &rounds}}, {}, {{"filters", &filters}, {"folder", &folder}}))
+  if (!lab::read_settings(argc, argv, {{"keys", &keys}, {"inserted", &in}, {"rounds", &rounds}}, {},
+                          {{"filters", &filters}, {"folder", &folder}}))
     return 2;
   std::printf("%-18s %8s %9s %9s %9s %10s\n", "filter", "MiB", "save GB/s", "load GB/s", "map ms", "extra MiB");
   const std::string path = folder + "/tamis_file_speeds.tamis";
@@ -62,8 +66,8 @@ int main(int argc, char** argv) {
       std::printf("%-18s %s\n", id.c_str(), made.message().c_str());
       continue;
     }
-    std::vector<std::uint64_t> inserted(keys);
-    for (std::uint64_t i = 0; i < keys; ++i) inserted[i] = i;
+    std::vector<std::uint64_t> inserted(std::min(keys, in));
+    for (std::uint64_t i = 0; i < inserted.size(); ++i) inserted[i] = i;
     static_cast<void>(made->insert_many(inserted));
     inserted = {};
     made->save_file(path).value();
