@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <stdexcept>
+
 #include "harness.hpp"
+#include "random_lives.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
 
@@ -154,6 +158,34 @@ TEST_F(crash, many_lives_of_one_store) {
     lived.run(100 + life, steps, {.microseconds = 1 + static_cast<long>(random.below(60'000))});
     ASSERT_EQ(lived.verify(), "") << "life " << life;
   }
+}
+
+// Restarts with other options: filter, rate, capacity, list, sync, bulk loads.
+TEST_F(crash, many_lives_with_random_options) {
+  std::uint64_t disturbed = 0;
+  for (const std::uint64_t seed : {1u, 2u}) {
+    lived_store lived(place / "store", seed);
+    for (int i = 0; i < 25; ++i) {
+      const lived_store::life life = lived.next();
+      ASSERT_EQ(life.problem, "") << life.about;
+      disturbed += life.count.disturbed;
+    }
+  }
+  EXPECT_GT(disturbed, 25u);
+}
+
+TEST_F(crash, totals_are_kept) {
+  const std::string file = place / "totals";
+  life_totals totals = life_totals::from(file);
+  EXPECT_EQ(totals.all().disturbed, 0u);
+  totals.of[2] += {.disturbed = 7, .undisturbed = 3, .wrong = 1};
+  totals.stores = 5;
+  totals.keep(file);
+  const life_totals again = life_totals::from(file);
+  EXPECT_EQ(again.text(), totals.text());
+  EXPECT_EQ(again.of[2].disturbed, 7u);
+  std::ofstream(file) << "what is this";
+  EXPECT_THROW(life_totals::from(file), std::runtime_error);
 }
 
 // ---- lists of known mistakes

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/rocksdb_store.hpp"
@@ -119,6 +120,12 @@ site site::checkpoint() const {
   made.least_ = 0;
   made.uncovered_ = false;
   return made;
+}
+
+void site::restart_with(settings given) {
+  const auto filter = [](const settings& s) { return std::tie(s.filter, s.mistakes, s.capacity, s.fpr); };
+  had_snapshot_ &= filter(given) == filter(settings_);
+  settings_ = std::move(given);
 }
 
 child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance& how) {

@@ -44,6 +44,9 @@ class site {
   // The last checkpoint of the run before, if its folder is there: it must hold a moment of that run.
   site checkpoint() const;
 
+  // The options of the lives from here on. Another filter makes the older snapshots useless.
+  void restart_with(settings given);
+
   child_report run(std::uint64_t seed, std::size_t steps, const disturbance& how = {});
 
   // Opens the store as it is and compares. The answer is empty, or says what is wrong. `expected`: the way of recovery; without

@@ -1,5 +1,8 @@
 // crash_long [SEED]: every numbered file operation of a run, disturbed in every way, with every filter taking its turn, half of
 // them with bulk loads. Prints a line per way; the exit code is 1 if anything was wrong.
+//
+// crash_long random SECONDS FILE: stores that are restarted with random options (random_lives.hpp), for so long. FILE keeps the
+// total of all calls, and each goes on with stores that the ones before have not tried.
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +11,7 @@
 #include <map>
 
 #include "harness.hpp"
+#include "random_lives.hpp"
 #include "tamis/registry.hpp"
 
 namespace tamis::crash {
@@ -105,11 +109,41 @@ class long_run {
   std::vector<site> bases_;
 };
 
+constexpr int lives_of_a_store = 40;
+
+// A store in which something was wrong is given up: what follows from it says nothing new.
+void live_randomly(const std::string& root, life_totals& totals, const std::function<bool()>& is_over) {
+  lived_store lived(root, totals.stores++);
+  for (int i = 0; i < lives_of_a_store && !is_over(); ++i) {
+    const lived_store::life life = lived.next();
+    totals.of[life.ending] += life.count;
+    if (life.problem.empty()) continue;
+    std::printf("  %s: %s\n", life.about.c_str(), life.problem.c_str());
+    std::fflush(stdout);
+    return;
+  }
+}
+
+int random_lives(double seconds, const std::string& file) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const auto is_over = [end] { return std::chrono::steady_clock::now() >= end; };
+  life_totals totals = life_totals::from(file);
+  const std::uint64_t wrong_before = totals.all().wrong;
+  const scratch place;
+  while (!is_over()) {
+    live_randomly(place / "store", totals, is_over);
+    totals.keep(file);
+  }
+  std::printf("%s", totals.text().c_str());
+  return totals.all().wrong == wrong_before ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace tamis::crash
 
 int main(int count, char** given) {
   using namespace tamis::crash;
+  if (count == 4 && std::string(given[1]) == "random") return random_lives(std::strtod(given[2], nullptr), given[3]);
   const auto start = std::chrono::steady_clock::now();
   long_run all(count > 1 ? std::strtoull(given[1], nullptr, 10) : 1000);
   std::uint64_t wrong = all.any_moment();
