@@ -12,6 +12,7 @@
 #include "detail/threads/stripe_params.hpp"
 #include "tamis/concurrent.hpp"
 #include "tamis/detail/any/saved.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/threads/stripe_map.hpp"
 
 namespace tamis::detail {
@@ -49,8 +50,8 @@ struct saved_stripes {
     archive(self.bits, self.filters);
   }
   status validate() const {
-    if (bits > stripe_map::most_bits) return failure{"2^" + std::to_string(bits) + " stripes are too many"};
-    if (filters.size() != std::size_t{1} << bits)
+    if (is_wrong(bits > stripe_map::most_bits)) return failure{"2^" + std::to_string(bits) + " stripes are too many"};
+    if (is_wrong(filters.size() != std::size_t{1} << bits))
       return failure{"there are " + std::to_string(filters.size()) + " stripes, not 2^" + std::to_string(bits)};
     return {};
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 
 namespace tamis::difference {
 
@@ -59,14 +60,14 @@ class head_source final : public byte_source {
 }  // namespace
 
 status patch_content::validate() const {
-  if (block_bits < 12 || block_bits > 30) return unsound("blocks of a wrong size");
+  if (is_wrong(block_bits < 12) || is_wrong(block_bits > 30)) return unsound("blocks of a wrong size");
   if (!fit(pieces, old_bytes, made_bytes)) return unsound("its pieces do not make the file");
-  if (tables.size() > most_tables) return unsound("it has too many tables");
+  if (is_wrong(tables.size() > most_tables)) return unsound("it has too many tables");
   for (const slot_table& table : tables) {
     if (!table.lies_in(std::min(old_bytes, made_bytes))) return unsound("a table does not lie in the file");
   }
   const std::uint64_t sent = code.bytes.size() + raw.bytes.size();
-  if (made_bytes / most_growth > old_bytes && made_bytes / most_growth - old_bytes > sent)
+  if (is_wrong(made_bytes / most_growth > old_bytes && made_bytes / most_growth - old_bytes > sent))
     return unsound("it makes a larger file than a patch of its size can");
   return {};
 }

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "tamis/detail/base/numbered_check.hpp"
+
 namespace tamis::difference {
 namespace {
 
@@ -172,11 +174,12 @@ class piece_search {
 
 bool fit(std::span<const piece> pieces, std::uint64_t old, std::uint64_t made) {
   for (const piece& p : pieces) {
-    if (p.bytes == 0 || p.bytes > made) return false;
-    if (p.from != zeros && (p.from > old || p.bytes > old - p.from)) return false;
+    if (detail::is_wrong(p.bytes == 0) || detail::is_wrong(p.bytes > made)) return false;
+    if (detail::is_wrong(p.from != zeros && p.from > old) || detail::is_wrong(p.from != zeros && p.bytes > old - p.from))
+      return false;
     made -= p.bytes;
   }
-  return made == 0;
+  return !detail::is_wrong(made != 0);
 }
 
 std::vector<piece> find_pieces(std::span<const std::byte> old, std::span<const std::byte> made) {

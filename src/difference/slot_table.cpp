@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 
 namespace tamis::difference {
 
@@ -150,17 +151,21 @@ unsigned slot_table::width() const {
 }
 
 bool slot_table::lies_in(std::uint64_t bytes) const {
-  if (slots == 0 || slots % group_slots != 0 || planes.empty() || planes.size() > widest || offsets.size() > 1) return false;
+  if (is_wrong(slots == 0) || is_wrong(slots % group_slots != 0) || is_wrong(planes.empty()) ||
+      is_wrong(planes.size() > widest) || is_wrong(offsets.size() > 1))
+    return false;
   const std::uint64_t groups = slots / group_slots;
   std::uint64_t all = 0;
   for (const slot_plane& plane : planes) {
-    if (plane.width == 0 || plane.width > widest || !lies(plane, std::uint64_t{8} * plane.width, groups, bytes)) return false;
+    if (is_wrong(plane.width == 0) || is_wrong(plane.width > widest) ||
+        is_wrong(!lies(plane, std::uint64_t{8} * plane.width, groups, bytes)))
+      return false;
     all += plane.width;
   }
   for (const slot_plane& plane : offsets) {
-    if (plane.width != 8 || !lies(plane, 1, groups, bytes)) return false;
+    if (is_wrong(plane.width != 8) || is_wrong(!lies(plane, 1, groups, bytes))) return false;
   }
-  return all <= widest;
+  return !is_wrong(all > widest);
 }
 
 std::vector<slot_table> find_slot_tables(std::string_view kind, std::span<const std::byte> payload) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tamis/detail/any/saved.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/file.hpp"
 #include "tamis/detail/io/mapped_frame.hpp"
 
@@ -85,12 +86,12 @@ status check_content(const snapshot_content& content, const manifest_row& row, c
 }  // namespace
 
 status store_config::validate() const {
-  if (version == 0 || version > newest_version) {
+  if (is_wrong(version == 0) || is_wrong(version > newest_version)) {
     return failure{"the store's version is " + std::to_string(version) + ", this tamis reads versions up to " +
                        std::to_string(newest_version),
                    error_code::newer_version};
   }
-  if (stripes == 0 || stripes > most_stripes || (stripes & (stripes - 1)) != 0)
+  if (is_wrong(stripes == 0) || is_wrong(stripes > most_stripes) || is_wrong((stripes & (stripes - 1)) != 0))
     return failure{
         "the number of stripes is " + std::to_string(stripes) + ", not a power of two up to " + std::to_string(most_stripes),
         error_code::damaged};

@@ -40,10 +40,11 @@ struct settings {
   bool sync = false;
   bool loads = false;
   std::uint32_t skipped_steps = 0;
-  std::uint64_t hash_secret = 1;          // 0: one that the store draws and keeps
-  bool checkpoints = false;               // instead of snapshots: in the folder DIRECTORY.copy, each in place of the last one
-  bool asks = false;                      // asks for every key between the changes, so that the filter makes mistakes
-  std::optional<std::uint64_t> mistakes = std::nullopt;  // entries of the list of known mistakes; none: as many as the guard finds right
+  std::uint64_t hash_secret = 1;  // 0: one that the store draws and keeps
+  bool checkpoints = false;       // instead of snapshots: in the folder DIRECTORY.copy, each in place of the last one
+  bool asks = false;              // asks for every key between the changes, so that the filter makes mistakes
+  std::optional<std::uint64_t> mistakes =
+      std::nullopt;  // entries of the list of known mistakes; none: as many as the guard finds right
   std::uint64_t capacity = 1200;
   double fpr = 0.02;
   std::uint32_t stripes = 4;  // of a new store

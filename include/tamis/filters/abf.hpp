@@ -3,6 +3,7 @@
 // The adaptive one-memory-access Bloom filters, which differ in what they keep in slow memory: see
 // detail/bloom/adaptive_bloom.hpp.
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bloom/adaptive_bloom.hpp"
 #include "tamis/detail/bloom/shadow_counters.hpp"
 #include "tamis/detail/bloom/shadow_words.hpp"
@@ -180,8 +181,10 @@ class abf_j {
     archive(self.capacity_, self.keys_, self.reaction_, self.j_, self.words_);
   }
   status validate() const {
-    if (j_ >= 1 && j_ <= most_words) return {};
-    return failure{"j is " + std::to_string(j_) + ", not 1 to 16"};
+    if (detail::is_wrong(j_ < 1) || detail::is_wrong(j_ > most_words)) {
+      return failure{"j is " + std::to_string(j_) + ", not 1 to 16"};
+    }
+    return {};
   }
 
  private:

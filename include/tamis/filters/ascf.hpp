@@ -16,6 +16,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/cuckoo/cuckoo_filter.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -64,7 +65,7 @@ class additive_addressing {
     if constexpr (!std::is_const_v<Self>) self.mask_ = mask_of(self.half_);
   }
   status fits(std::uint64_t m) const {
-    if (half_ == 0 || half_ != m / 2 || m % 2 != 0) {
+    if (detail::is_wrong(half_ != m / 2) || detail::is_wrong(m % 2 != 0)) {
       return failure{"two blocks of " + std::to_string(half_) + " buckets are not a table of " + std::to_string(m)};
     }
     return {};

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bloom/block_words.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/bloom.hpp"
@@ -155,8 +156,12 @@ class bloom1 {
   }
   static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
-    if (k_ < 1 || k_ > detail::most_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
-    if (split_ && k_ != detail::split_bloom1_places) return failure{"k is " + std::to_string(k_) + ", not 8 as in split words"};
+    if (detail::is_wrong(k_ < 1) || detail::is_wrong(k_ > detail::most_bloom1_places)) {
+      return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
+    }
+    if (detail::is_wrong(split_ && k_ != detail::split_bloom1_places)) {
+      return failure{"k is " + std::to_string(k_) + ", not 8 as in split words"};
+    }
     return {};
   }
 

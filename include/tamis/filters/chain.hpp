@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/chain.hpp"
@@ -135,17 +136,20 @@ class quotient_chain {
     archive(self.first_, self.target_, self.fingerprint_, self.threshold_, self.decreasing_, self.links_);
   }
   status validate_chain() const {
-    if (links_.empty() || target_ >= links_.size()) return failure{"the chain has no filter to insert into"};
-    if (threshold_ < 50 || threshold_ > 95) return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
-    if (fingerprint_ < 1 || fingerprint_ > detail::longest_remainder) return failure{"fingerprints do not have 1 to 56 bits"};
-    if (decreasing_ && !doubles_) return failure{"the rates of a linear chain do not decrease"};
+    if (detail::is_wrong(target_ >= links_.size())) return failure{"the chain has no filter to insert into"};
+    if (detail::is_wrong(threshold_ < 50) || detail::is_wrong(threshold_ > 95))
+      return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
+    if (detail::is_wrong(fingerprint_ < 1) || detail::is_wrong(fingerprint_ > detail::longest_remainder))
+      return failure{"fingerprints do not have 1 to 56 bits"};
+    if (detail::is_wrong(decreasing_ && !doubles_)) return failure{"the rates of a linear chain do not decrease"};
     std::uint64_t before = 0;
     for (const quotient& link : links_) {
       const std::uint64_t quotients = link.table().quotients();
-      const bool fits =
-          doubles_ ? first_ != 0 && quotients % first_ == 0 && std::has_single_bit(quotients / first_) && quotients > before
-                   : quotients == first_;
-      if (!fits || link.table().width() != fingerprint_of_link(quotients) || link.capacity() != limit(quotients)) {
+      const bool is_multiple =
+          doubles_ ? first_ != 0 && quotients % first_ == 0 && std::has_single_bit(quotients / first_) : quotients == first_;
+      if (detail::is_wrong(!is_multiple) || detail::is_wrong(doubles_ && quotients <= before) ||
+          detail::is_wrong(link.table().width() != fingerprint_of_link(quotients)) ||
+          detail::is_wrong(link.capacity() != limit(quotients))) {
         return failure{"a filter of the chain has another size than its place in the chain says"};
       }
       before = quotients;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/sticky_counters.hpp"
 #include "tamis/detail/hash/double_hash.hpp"
 #include "tamis/detail/io/archive.hpp"
@@ -112,8 +113,10 @@ class counting_bloom {
   }
   static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
-    if (k_ < 1 || k_ > detail::most_bloom_places) return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
-    if (counters_.size() == 0) return failure{"the table is empty"};
+    if (detail::is_wrong(k_ < 1) || detail::is_wrong(k_ > detail::most_bloom_places)) {
+      return failure{"k is " + std::to_string(k_) + ", not 1 to 64"};
+    }
+    if (detail::is_wrong(counters_.size() == 0)) return failure{"the table is empty"};
     return {};
   }
 

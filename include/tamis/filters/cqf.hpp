@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/quotient_fingerprints.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
@@ -121,7 +122,8 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     archive(self.capacity_, self.keys_, self.fingerprints_, self.table_);
   }
   status validate() const {
-    if (table_.width() < detail::run_counters::least_width || table_.width() > detail::longest_remainder) {
+    if (detail::is_wrong(table_.width() < detail::run_counters::least_width) ||
+        detail::is_wrong(table_.width() > detail::longest_remainder)) {
       return failure{"the remainders have " + std::to_string(table_.width()) + " bits: 2 to 56 are allowed"};
     }
     totals all;
@@ -129,7 +131,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
                        : table_.width() <= 16 ? add_up_blocks<std::uint16_t>(all)
                                               : add_up_blocks<std::uint64_t>(all);
     if (!sound) return failure{"a run of the table is not sorted, or a counter in it is not one"};
-    if (all.keys != keys_ || all.fingerprints != fingerprints_)
+    if (detail::is_wrong(all.keys != keys_) || detail::is_wrong(all.fingerprints != fingerprints_))
       return failure{"the table holds another number of keys than it says"};
     return {};
   }
@@ -245,7 +247,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
   }
   static bool add_keys(std::uint64_t keys, totals& all) {
     all.keys += keys;
-    return all.keys >= keys;
+    return !detail::is_wrong(all.keys < keys);
   }
   // The run that a slot belongs to.
   detail::slot_range run_around(std::uint64_t slot) const {
@@ -268,15 +270,15 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     std::uint64_t least = 0;  // of the next remainder
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const auto [counted, slots] = counters.parse(at, slot, run.last);
-      if (counted.remainder < least || !add_keys(counted.count, all)) return false;
+      if (detail::is_wrong(counted.remainder < least) || !add_keys(counted.count, all)) return false;
       ++all.fingerprints;
       // Of up to three slots only `x d x` has another form, if d stands for nothing.
       if (slots > 3 || (slots == 3 && counted.count == 3 && at(slot + 1) != 0)) {
         scratch.clear();
         counters.append(counted, scratch);
-        if (scratch.size() != slots) return false;
+        if (detail::is_wrong(scratch.size() != slots)) return false;
         for (std::uint64_t i = 0; i < slots; ++i) {
-          if (at(slot + i) != scratch[i]) return false;
+          if (detail::is_wrong(at(slot + i) != scratch[i])) return false;
         }
       }
       slot += slots;

@@ -12,6 +12,7 @@
 
 #include <bit>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/cuckoo/cuckoo_filter.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -56,8 +57,9 @@ class xor_addressing {
     archive(self.mask_);
   }
   status fits(std::uint64_t m) const {
-    if (m < 2 || !std::has_single_bit(m)) return failure{std::to_string(m) + " buckets: not a power of two from 2 on"};
-    if (*this != xor_addressing(m)) return failure{"the places do not fit " + std::to_string(m) + " buckets"};
+    if (detail::is_wrong(m < 2) || detail::is_wrong(!std::has_single_bit(m)))
+      return failure{std::to_string(m) + " buckets: not a power of two from 2 on"};
+    if (detail::is_wrong(*this != xor_addressing(m))) return failure{"the places do not fit " + std::to_string(m) + " buckets"};
     return {};
   }
 

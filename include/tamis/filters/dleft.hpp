@@ -17,6 +17,7 @@
 #include <string>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/cuckoo/buckets.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -122,8 +123,8 @@ class dleft {
     archive(self.capacity_, self.keys_, self.cells_, self.buckets_, self.table_);
   }
   status validate() const {
-    if (buckets_ == 0 || table_.count() % table_buckets != 0 || table_.count() / table_buckets != buckets_ ||
-        table_.width() < least_remainder_bits + counter_bits) {
+    if (detail::is_wrong(table_.count() % table_buckets != 0) || detail::is_wrong(table_.count() / table_buckets != buckets_) ||
+        detail::is_wrong(table_.width() < least_remainder_bits + counter_bits)) {
       return failure{"the table does not fit 4 x " + std::to_string(buckets_) + " buckets"};
     }
     std::uint64_t keys = 0;
@@ -136,14 +137,15 @@ class dleft {
       for (std::uint64_t bucket = 0; bucket < table_.count(); ++bucket) {
         const auto four = table.load(bucket);
         const auto empty = lanes.empty(four);
-        all &= empty == lanes.empty(four & (low | high)) && empty == lanes.empty(four & ~(low | high));
+        all &= !detail::is_wrong(empty != lanes.empty(four & (low | high))) &&
+               !detail::is_wrong(empty != lanes.empty(four & ~(low | high)));
         cells += detail::slots_per_bucket - lanes.how_many(empty);
         keys += lanes.how_many(four & low) + std::uint64_t{2} * lanes.how_many(four & high);
       }
       return all;
     });
     if (!sound) return failure{"a cell has a counter without a remainder, or a remainder without a counter"};
-    if (keys != keys_ || cells != cells_)
+    if (detail::is_wrong(keys != keys_) || detail::is_wrong(cells != cells_))
       return failure{"the counters add up to " + std::to_string(keys) + ", not to its keys"};
     return {};
   }

@@ -11,6 +11,7 @@
 //
 // The table behind it is detail/quotient/three_bit.hpp. Copies of a key take a slot each and are erased one by one.
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/remainder_filter.hpp"
 #include "tamis/detail/quotient/three_bit.hpp"
@@ -52,7 +53,7 @@ class quotient : public detail::remainder_filter<detail::three_bit> {
     archive(self.capacity_, self.table_);
   }
   status validate() const {
-    if (table_.width() < 1 || table_.width() > detail::longest_remainder)
+    if (detail::is_wrong(table_.width() < 1) || detail::is_wrong(table_.width() > detail::longest_remainder))
       return failure{"the remainders do not have 1 to 56 bits"};
     return {};
   }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/bitmap.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -229,23 +230,26 @@ class rank_indexed {
 };
 
 inline status rank_indexed::validate() const {
-  if (blocks_ == 0 || block_keys_ == 0 || group_keys_ == 0 || fingerprints_.width() < 4 || fingerprints_.width() > 32) {
+  using detail::is_wrong;
+  if (is_wrong(blocks_ == 0) || is_wrong(block_keys_ == 0) || is_wrong(group_keys_ == 0) ||
+      is_wrong(fingerprints_.width() < 4) || is_wrong(fingerprints_.width() > 32)) {
     return failure{"a block without buckets, or fingerprints that are not 4 to 32 bits wide"};
   }
   const auto index_size = detail::checked_multiply(blocks_, index_bits());
-  if (!index_size || index_.size() != *index_size || fingerprints_.size() != blocks_ * block_keys_ ||
-      spilled_.size() / group_keys_ != groups() || spilled_.size() % group_keys_ != 0) {
+  if (is_wrong(index_.size() != index_size) || is_wrong(fingerprints_.size() != blocks_ * block_keys_) ||
+      is_wrong(spilled_.size() / group_keys_ != groups()) || is_wrong(spilled_.size() % group_keys_ != 0)) {
     return failure{"the tables do not fit " + std::to_string(blocks_) + " blocks"};
   }
   std::uint64_t keys = 0;
   for (std::uint64_t b = 0; b < blocks_; ++b) {
     const block here = block_at(b);
     const std::uint64_t in_block = keys_in(here);
-    if (in_block > block_keys_ || in_block != rank(here, detail::rank_block_buckets + in_block)) {
+    if (is_wrong(in_block > block_keys_) || is_wrong(in_block != rank(here, detail::rank_block_buckets + in_block))) {
       return failure{"the index of block " + std::to_string(b) + " does not fit its fingerprints"};
     }
     for (std::uint64_t i = in_block; i < block_keys_; ++i) {
-      if (fingerprints_.get(here.fingerprints + i) != 0) return failure{"block " + std::to_string(b) + " has one too many"};
+      if (is_wrong(fingerprints_.get(here.fingerprints + i) != 0))
+        return failure{"block " + std::to_string(b) + " has one too many"};
     }
     keys += in_block;
   }
@@ -254,13 +258,13 @@ inline status rank_indexed::validate() const {
     const std::uint64_t b =
         i / group_keys_ * detail::rank_group_blocks + (spilled_[i] >> block_shift) % detail::rank_group_blocks;
     const std::uint64_t fingerprint = spilled_[i] & 0xffffffffu;
-    if (spilled_[i] >> present_shift != 1 || b >= blocks_ || fingerprint > fingerprints_.max_value() ||
-        keys_in(block_at(b)) != block_keys_) {
+    if (is_wrong(spilled_[i] >> present_shift != 1) || is_wrong(b >= blocks_) ||
+        is_wrong(fingerprint > fingerprints_.max_value()) || is_wrong(keys_in(block_at(b)) != block_keys_)) {
       return failure{"a spilled fingerprint does not belong to a full block"};
     }
     ++keys;
   }
-  if (keys != keys_) return failure{std::to_string(keys) + " fingerprints for " + std::to_string(keys_) + " keys"};
+  if (is_wrong(keys != keys_)) return failure{std::to_string(keys) + " fingerprints for " + std::to_string(keys_) + " keys"};
   return {};
 }
 

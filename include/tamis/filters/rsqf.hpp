@@ -10,6 +10,7 @@
 //
 // The table behind it is detail/quotient/rank_select.hpp. Copies of a key take a slot each and are erased one by one.
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
 #include "tamis/detail/quotient/remainder_filter.hpp"
@@ -44,7 +45,7 @@ class rsqf : public detail::remainder_filter<detail::rank_select<>> {
     archive(self.capacity_, self.table_);
   }
   status validate() const {
-    if (table_.width() > detail::longest_remainder) return failure{"the remainders have more than 56 bits"};
+    if (detail::is_wrong(table_.width() > detail::longest_remainder)) return failure{"the remainders have more than 56 bits"};
     return {};
   }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/chain.hpp"
 #include "tamis/detail/quotient/remainder_filter.hpp"
@@ -84,9 +85,11 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
     archive(self.fingerprint_, self.threshold_, self.table_);
   }
   status validate() const {
-    if (fingerprint_ < 1 || fingerprint_ > detail::longest_remainder) return failure{"fingerprints do not have 1 to 56 bits"};
-    if (table_.width() > fingerprint_) return failure{"the remainders have more bits than they had at first"};
-    if (threshold_ < 50 || threshold_ > 95) return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
+    if (detail::is_wrong(fingerprint_ < 1) || detail::is_wrong(fingerprint_ > detail::longest_remainder))
+      return failure{"fingerprints do not have 1 to 56 bits"};
+    if (detail::is_wrong(table_.width() > fingerprint_)) return failure{"the remainders have more bits than they had at first"};
+    if (detail::is_wrong(threshold_ < 50) || detail::is_wrong(threshold_ > 95))
+      return failure{"the threshold is " + std::to_string(threshold_) + ", not 50 to 95"};
     return {};
   }
 

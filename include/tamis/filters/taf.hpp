@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/telescoping/adaptive_quotient.hpp"
 #include "tamis/detail/telescoping/code/symbol_code.hpp"
 #include "tamis/detail/telescoping/remainder_tags.hpp"
@@ -92,9 +93,9 @@ class taf_scheme {
     if constexpr (!std::is_const_v<Self>) self = taf_scheme(self.coding_, self.remainder_);
   }
   status validate_for(unsigned remainder) const {
-    if (coding_ != detail::selector_coding::paper && coding_ != detail::selector_coding::quarters)
+    if (detail::is_wrong(coding_ != detail::selector_coding::paper && coding_ != detail::selector_coding::quarters))
       return failure{"its code is unknown"};
-    if (remainder_ != remainder) return failure{"its code is for remainders of another length"};
+    if (detail::is_wrong(remainder_ != remainder)) return failure{"its code is for remainders of another length"};
     return {};
   }
 

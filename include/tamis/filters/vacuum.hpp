@@ -16,6 +16,7 @@
 #include <array>
 #include <bit>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/cuckoo/cuckoo_filter.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
@@ -66,10 +67,13 @@ class chunk_addressing {
     for (auto& mask : self.masks_) archive(mask);
   }
   status fits(std::uint64_t m) const {
-    if (m != buckets_ || m < 2 || m % 2 != 0) return failure{"the places do not fit " + std::to_string(m) + " buckets"};
+    if (detail::is_wrong(m != buckets_) || detail::is_wrong(m % 2 != 0)) {
+      return failure{"the places do not fit " + std::to_string(m) + " buckets"};
+    }
     if (masks_ == std::array<std::uint64_t, 4>{}) return {};
     for (const std::uint64_t mask : masks_) {
-      if (mask == 0 || mask > 0xffffffffu || !std::has_single_bit(mask + 1) || m % (mask + 1) != 0) {
+      if (detail::is_wrong(mask == 0) || detail::is_wrong(mask > 0xffffffffu) ||
+          detail::is_wrong(!std::has_single_bit(mask + 1)) || detail::is_wrong(m % (mask + 1) != 0)) {
         return failure{"chunks of " + std::to_string(mask + 1) + " buckets do not fit " + std::to_string(m) + " buckets"};
       }
     }

@@ -9,6 +9,7 @@
 
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/base/compiler.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/result.hpp"
@@ -111,11 +112,11 @@ class bitmap {
 
   // Do the fields agree? For fields that came from outside.
   status validate() const {
-    if (words_.size() != divide_up(size_, word_bits)) {
+    if (is_wrong(words_.size() != divide_up(size_, word_bits))) {
       return failure{"a bitmap of " + std::to_string(size_) + " bits has " + std::to_string(words_.size()) +
                      " words, but needs " + std::to_string(divide_up(size_, word_bits))};
     }
-    if (in_word(size_) != 0 && (words_[size_ / word_bits] & ~low_mask(in_word(size_))) != 0) {
+    if (is_wrong(in_word(size_) != 0 && (words_[size_ / word_bits] & ~low_mask(in_word(size_))) != 0)) {
       return failure{"a bitmap of " + std::to_string(size_) + " bits has ones after its end"};
     }
     return {};

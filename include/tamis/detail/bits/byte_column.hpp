@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tamis/detail/base/compiler.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/result.hpp"
@@ -433,9 +434,9 @@ class byte_column {
     archive(self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() != 0 && bytes_.size() < spare_bytes) return failure{"a column of bytes lacks its spare bytes"};
+    if (is_wrong(bytes_.size() != 0 && bytes_.size() < spare_bytes)) return failure{"a column of bytes lacks its spare bytes"};
     for (std::uint64_t i = size(); i < bytes_.size(); ++i) {
-      if (bytes_[i] != 0) return failure{"a column of bytes has values after its end"};
+      if (is_wrong(bytes_[i] != 0)) return failure{"a column of bytes has values after its end"};
     }
     return {};
   }

@@ -21,6 +21,7 @@
 
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/base/compiler.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/result.hpp"
@@ -47,7 +48,7 @@ TAMIS_COLD inline result<std::uint64_t> words_for_packed(std::uint64_t size, uns
 
 TAMIS_COLD inline status validate_packed(std::uint64_t size, unsigned width, const zeroed_array<std::uint64_t>& words) {
   TAMIS_TRY(const std::uint64_t needed, words_for_packed(size, width));
-  if (words.size() != needed) {
+  if (is_wrong(words.size() != needed)) {
     return failure{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) + " bits has " +
                    std::to_string(words.size()) + " words, but needs " + std::to_string(needed)};
   }
@@ -55,7 +56,7 @@ TAMIS_COLD inline status validate_packed(std::uint64_t size, unsigned width, con
   const std::uint64_t used = size * width;  // words_for_packed found that this fits
   const unsigned in_last = static_cast<unsigned>(used % word_bits);
   const std::uint64_t unused = in_last == 0 ? 0 : words[used / word_bits] & ~low_mask(in_last);
-  if ((unused | words[needed - 1]) != 0) {
+  if (is_wrong((unused | words[needed - 1]) != 0)) {
     return failure{"a packed array of " + std::to_string(size) + " values of " + std::to_string(width) +
                    " bits has ones after its end"};
   }
@@ -218,7 +219,7 @@ class packed_array {
 
   // Do the fields agree? For fields that came from outside.
   status validate() const {
-    if (!is_dynamic && width_ != Width) {
+    if (is_wrong(!is_dynamic && width_ != Width)) {
       return failure{"a packed array has values of " + std::to_string(width_) + " bits, but " + std::to_string(Width) +
                      " are expected"};
     }

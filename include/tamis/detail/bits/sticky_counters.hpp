@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -59,8 +60,9 @@ class sticky_counters {
     archive(self.size_, self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() != divide_up(size_, per_byte)) return failure{"the number of counters does not fit their table"};
-    if (size_ % per_byte != 0 && bytes_[bytes_.size() - 1] >> (size_ % per_byte * Bits) != 0) {
+    if (is_wrong(bytes_.size() != divide_up(size_, per_byte)))
+      return failure{"the number of counters does not fit their table"};
+    if (is_wrong(size_ % per_byte != 0 && bytes_[bytes_.size() - 1] >> (size_ % per_byte * Bits) != 0)) {
       return failure{"there are counters behind the last one"};
     }
     return {};

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bloom/switchable_words.hpp"
 #include "tamis/detail/math/abf.hpp"
 
@@ -82,9 +83,10 @@ class abf_reaction {
     archive(self.blind_, self.decimate_, self.detect_);
   }
   status validate() const {
-    if (blind_ > 1) return failure{"the switch is " + std::to_string(blind_) + ", not 0 (checked) or 1 (blind)"};
-    if (decimate_ < 1 || decimate_ > most) return failure{"decimate is " + std::to_string(decimate_) + ", not 1 to 1000000"};
-    if (detect_ > most) return failure{"detect is " + std::to_string(detect_) + ", not 0 to 1000000"};
+    if (is_wrong(blind_ > 1)) return failure{"the switch is " + std::to_string(blind_) + ", not 0 (checked) or 1 (blind)"};
+    if (is_wrong(decimate_ < 1) || is_wrong(decimate_ > most))
+      return failure{"decimate is " + std::to_string(decimate_) + ", not 1 to 1000000"};
+    if (is_wrong(detect_ > most)) return failure{"detect is " + std::to_string(detect_) + ", not 0 to 1000000"};
     return {};
   }
 

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/simd/lanes.hpp"
@@ -314,9 +315,10 @@ class block_words {
     archive(self.width_, self.blocks_, self.lanes_);
   }
   status validate() const {
-    if (!is_width(width_)) return failure{"words of " + std::to_string(width_) + " bits do not exist"};
+    if (is_wrong(!is_width(width_))) return failure{"words of " + std::to_string(width_) + " bits do not exist"};
     const auto lanes = checked_multiply(blocks_, width_ / 32);
-    if (blocks_ == 0 || !lanes || *lanes != lanes_.size()) return failure{"the number of words does not fit their table"};
+    if (is_wrong(blocks_ == 0) || is_wrong(lanes != lanes_.size()))
+      return failure{"the number of words does not fit their table"};
     return {};
   }
 

@@ -22,6 +22,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/bloom/block_words.hpp"
 #include "tamis/detail/simd/lanes.hpp"
@@ -70,11 +71,12 @@ class word_layout {
   }
   // For words of this width.
   status fits(unsigned width) const {
-    if (!std::has_single_bit(sets()) || sets() < 2 || sets() > most_sets) {
+    if (is_wrong(!std::has_single_bit(sets())) || is_wrong(sets() < 2) || is_wrong(sets() > most_sets)) {
       return failure{std::to_string(sets()) + " sets are not 2, 4, 8 or 16"};
     }
-    if (k_ < 1 || k_ > 2 * places_per_seed) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
-    if (*this != word_layout(width, sets(), k_)) return failure{"the payload is not what the selector leaves of a word"};
+    if (is_wrong(k_ < 1) || is_wrong(k_ > 2 * places_per_seed)) return failure{"k is " + std::to_string(k_) + ", not 1 to 16"};
+    if (is_wrong(*this != word_layout(width, sets(), k_)))
+      return failure{"the payload is not what the selector leaves of a word"};
     return {};
   }
 

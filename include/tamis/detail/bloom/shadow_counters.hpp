@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/sticky_counters.hpp"
 #include "tamis/detail/bloom/hash_sets.hpp"
 
@@ -71,17 +72,18 @@ class shadow_counters {
   bool agrees(std::uint64_t block, const std::uint32_t* active, const word_layout& layout) const {
     const unsigned selector = layout.selector<W>(active);
     for (unsigned set = 0; set < layout.sets(); ++set) {
-      if ((ones<W>(block, set, W / 32 - 1, layout) & (layout.sets() - 1)) != 0) return false;
+      if (is_wrong((ones<W>(block, set, W / 32 - 1, layout) & (layout.sets() - 1)) != 0)) return false;
     }
     for (unsigned lane = 0; lane < W / 32; ++lane) {
       const std::uint32_t expected = ones<W>(block, selector, lane, layout) | (lane == W / 32 - 1 ? selector : 0);
-      if (active[lane] != expected) return false;
+      if (is_wrong(active[lane] != expected)) return false;
     }
     return true;
   }
   status fits(const block_words& active, const word_layout& layout) const {
-    if (counters_.size() == checked_multiply(active.blocks(), std::uint64_t{layout.sets()} * active.width())) return {};
-    return failure{"the counters do not fit the words"};
+    const auto expected = checked_multiply(active.blocks(), std::uint64_t{layout.sets()} * active.width());
+    if (is_wrong(counters_.size() != expected)) return failure{"the counters do not fit the words"};
+    return {};
   }
 
   friend bool operator==(const shadow_counters&, const shadow_counters&) = default;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bloom/hash_sets.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -58,15 +59,18 @@ class shadow_words {
   template <unsigned W>
   bool agrees(std::uint64_t block, const std::uint32_t* active, const word_layout& layout) const {
     for (unsigned set = 0; set < layout.sets(); ++set) {
-      if (layout.selector<W>(word<W>(block, set, layout)) != 0) return false;
+      if (is_wrong(layout.selector<W>(word<W>(block, set, layout)) != 0)) return false;
     }
     const std::uint32_t* shadow = word<W>(block, layout.selector<W>(active), layout);
-    return std::equal(active, active + W / 32 - 1, shadow) &&
-           active[W / 32 - 1] == (shadow[W / 32 - 1] | layout.selector<W>(active));
+    return !is_wrong(!std::equal(active, active + W / 32 - 1, shadow)) &&
+           !is_wrong(active[W / 32 - 1] != (shadow[W / 32 - 1] | layout.selector<W>(active)));
   }
   status fits(const block_words& active, const word_layout& layout) const {
-    if (words_.width() == active.width() && words_.blocks() == checked_multiply(active.blocks(), layout.sets())) return {};
-    return failure{"the shadows do not fit the words"};
+    if (is_wrong(words_.width() != active.width()) ||
+        is_wrong(words_.blocks() != checked_multiply(active.blocks(), layout.sets()))) {
+      return failure{"the shadows do not fit the words"};
+    }
+    return {};
   }
 
   friend bool operator==(const shadow_words&, const shadow_words&) = default;

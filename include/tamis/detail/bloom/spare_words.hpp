@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bloom/hash_sets.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -70,11 +71,14 @@ class spare_words {
   bool agrees(std::uint64_t block, const std::uint32_t* active, const word_layout& layout) const {
     std::uint32_t seen = std::uint32_t{1} << layout.selector<W>(active);
     for (unsigned i = 0; i + 1 < layout.sets(); ++i) seen |= std::uint32_t{1} << set_of<W>(block, i, layout);
-    return seen == (std::uint32_t{1} << layout.sets()) - 1;
+    return !is_wrong(seen != (std::uint32_t{1} << layout.sets()) - 1);
   }
   status fits(const block_words& active, const word_layout& layout) const {
-    if (words_.width() == active.width() && words_.blocks() == checked_multiply(active.blocks(), layout.sets() - 1)) return {};
-    return failure{"the spare words do not fit the words"};
+    if (is_wrong(words_.width() != active.width()) ||
+        is_wrong(words_.blocks() != checked_multiply(active.blocks(), layout.sets() - 1))) {
+      return failure{"the spare words do not fit the words"};
+    }
+    return {};
   }
 
   friend bool operator==(const spare_words&, const spare_words&) = default;

@@ -21,6 +21,7 @@
 #include <string>
 #include <type_traits>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -341,10 +342,10 @@ class buckets {
   TAMIS_INLINE const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(words_.data()); }
 
   static status check_shape(std::uint64_t count, unsigned width) {
-    if (width < least_slot_bits || width > most_slot_bits) {
+    if (is_wrong(width < least_slot_bits) || is_wrong(width > most_slot_bits)) {
       return failure{"slots of " + std::to_string(width) + " bits: 4 to 32 are allowed"};
     }
-    if (count == 0 || !checked_multiply(count, std::uint64_t{slots_per_bucket} * most_slot_bits)) {
+    if (is_wrong(count == 0) || is_wrong(!checked_multiply(count, std::uint64_t{slots_per_bucket} * most_slot_bits))) {
       return failure{"a table of " + std::to_string(count) + " buckets cannot be addressed"};
     }
     return {};

@@ -34,6 +34,7 @@
 #include <type_traits>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/cuckoo/bucket_compare_x8.hpp"
 #include "tamis/detail/cuckoo/cuckoo_search.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -286,7 +287,7 @@ class cuckoo_filter {
   status validate_fields() const { return addressing_.fits(table_.count()); }
   status validate() const {
     TAMIS_CHECK(validate_fields());
-    if (const std::uint64_t occupied = table_.occupied(); occupied != keys_) {
+    if (const std::uint64_t occupied = table_.occupied(); is_wrong(occupied != keys_)) {
       return failure{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
     }
     return {};

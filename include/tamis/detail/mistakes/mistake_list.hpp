@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -114,7 +115,8 @@ class mistake_list {
       std::uint64_t entries = 0;
       archive(entries);
       if (!archive.ok()) return;
-      if (entries == 0 || entries > most_entries || entries > archive.remaining() / sizeof(digest)) {
+      if (is_wrong(entries == 0) || is_wrong(entries > most_entries) ||
+          is_wrong(entries > archive.remaining() / sizeof(digest))) {
         return archive.fail("a list of mistakes has " + std::to_string(entries) + " entries, which is none or too many");
       }
       self.read(archive, entries);
@@ -187,7 +189,7 @@ class mistake_list {
     for (std::uint64_t i = 0; archive.ok() && i < entries; ++i) {
       const digest d = ring_[i];
       ring_[i] = empty;  // not yet listed
-      if (find(d) != nowhere) return archive.fail("a list of mistakes has the same one twice");
+      if (is_wrong(find(d) != nowhere)) return archive.fail("a list of mistakes has the same one twice");
       size_ += d == empty ? 0 : 1;
       append(d);
     }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "tamis/detail/base/file_memory.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/digest.hpp"
@@ -118,7 +119,7 @@ class slot_mirror {
     std::uint64_t slots = 0;
     archive(place, slots);
     if (!archive.ok()) return;
-    if (place > mirror_place::file) return archive.fail("the mirror is neither in memory nor in a file");
+    if (is_wrong(place > mirror_place::file)) return archive.fail("the mirror is neither in memory nor in a file");
     if (slots > archive.remaining() / slot_bytes) {
       return archive.fail("a mirror of " + std::to_string(slots) + " slots is longer than what is left of the file");
     }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/quotient.hpp"
 #include "tamis/detail/quotient/quotient_fingerprints.hpp"
@@ -172,8 +173,8 @@ class adaptive_quotient : merging_slots<Scheme> {
     }
   }
   status validate() const {
-    if (table_.width() > longest_remainder) return failure{"the remainders have more than 56 bits"};
-    if (keys_ > table_.used()) return failure{"it holds more keys than slots"};
+    if (is_wrong(table_.width() > longest_remainder)) return failure{"the remainders have more than 56 bits"};
+    if (is_wrong(keys_ > table_.used())) return failure{"it holds more keys than slots"};
     TAMIS_CHECK(scheme_.validate_for(table_.width()));
     return this->validate_symbols();
   }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/hash/hash_suffix.hpp"
 #include "tamis/detail/quotient/rank_select.hpp"
 #include "tamis/detail/remote/adapt_work.hpp"
@@ -97,12 +98,12 @@ class coded_slots {
       std::uint64_t changed;  // slots whose symbol is not 0
       if constexpr (coded) {
         if (table_.code(block) == 0) continue;
-        if (!is_made(table_.code(block))) return damaged(block, "a code that stands for nothing");
+        if (is_wrong(!is_made(table_.code(block)))) return damaged(block, "a code that stands for nothing");
         changed = nonzero(symbols_of_block(block));
       } else {
         changed = ~table_.labelled(block, 0) & low_mask(block_slots);
       }
-      if ((changed & table::free_slots(table_.header(block))) != 0) {
+      if (is_wrong((changed & table::free_slots(table_.header(block))) != 0)) {
         return damaged(block, "a selector or extension of a slot that is not in use");
       }
     }

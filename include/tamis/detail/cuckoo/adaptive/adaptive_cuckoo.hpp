@@ -28,6 +28,7 @@
 #include <type_traits>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/cuckoo/adaptive/mirrored_slots.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -179,11 +180,14 @@ class adaptive_cuckoo {
     }
   }
   status validate() const {
-    if (load_ < 1 || load_ > 100) return failure{"a load of " + std::to_string(load_) + " % is not possible"};
-    if (path_ > (Kind::has_path ? acf_path::guided : acf_path::shortest)) return failure{"the kind of path is unknown"};
-    if ((slots_.shape().selector != 0) != Kind::has_selector) return failure{"selectors belong to acf-cyclic, and only to it"};
-    if (slots_.shape().b < Kind::least_b) return failure{"bins of one slot leave nothing to swap"};
-    if (const std::uint64_t occupied = slots_.occupied(); occupied != keys_) {
+    if (is_wrong(load_ < 1) || is_wrong(load_ > 100))
+      return failure{"a load of " + std::to_string(load_) + " % is not possible"};
+    if (is_wrong(path_ > (Kind::has_path ? acf_path::guided : acf_path::shortest)))
+      return failure{"the kind of path is unknown"};
+    if (is_wrong((slots_.shape().selector != 0) != Kind::has_selector))
+      return failure{"selectors belong to acf-cyclic, and only to it"};
+    if (is_wrong(slots_.shape().b < Kind::least_b)) return failure{"bins of one slot leave nothing to swap"};
+    if (const std::uint64_t occupied = slots_.occupied(); is_wrong(occupied != keys_)) {
       return failure{std::to_string(occupied) + " slots are occupied, but there are " + std::to_string(keys_) + " keys"};
     }
     return {};

@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 #include "tamis/detail/cuckoo/adaptive/acf_probe.hpp"
 #include "tamis/detail/cuckoo/adaptive/distance_hints.hpp"
@@ -367,7 +368,7 @@ class mirrored_slots {
     TAMIS_CHECK(validate_shape());
     for (std::uint64_t place = 0; place < shape_.bins * shape_.k; ++place) {
       for (unsigned offset = 0; offset < shape_.b; ++offset) {
-        if (agree({place, offset})) continue;
+        if (!is_wrong(!agree({place, offset}))) continue;
         return failure{"slot " + std::to_string(index({place, offset})) + " of " + std::to_string(slots()) +
                        ": the filter and its mirror disagree"};
       }
@@ -434,16 +435,16 @@ class mirrored_slots {
     const auto bad = [](const char* what, std::uint64_t value) {
       return failure{"a table with " + std::to_string(value) + " " + what + " is not possible"};
     };
-    if (outside(shape_.k, least_acf_tables, most_acf_tables)) return bad("places of a key", shape_.k);
-    if (outside(shape_.b, 1, most_acf_slots)) return bad("slots in a bin", shape_.b);
-    if (outside(shape_.fingerprint, least_acf_fingerprint, most_acf_fingerprint)) {
+    if (is_wrong(outside(shape_.k, least_acf_tables, most_acf_tables))) return bad("places of a key", shape_.k);
+    if (is_wrong(outside(shape_.b, 1, most_acf_slots))) return bad("slots in a bin", shape_.b);
+    if (is_wrong(outside(shape_.fingerprint, least_acf_fingerprint, most_acf_fingerprint))) {
       return bad("bits of a fingerprint", shape_.fingerprint);
     }
-    if (shape_.selector > most_acf_selector) return bad("bits of a selector", shape_.selector);
+    if (is_wrong(shape_.selector > most_acf_selector)) return bad("bits of a selector", shape_.selector);
     const auto places = checked_multiply(shape_.bins, shape_.k);
     const auto wanted = places ? checked_multiply(*places, shape_.b) : places;
-    if (!wanted || *wanted == 0 || *wanted != values_.size() || mirror_.size() != values_.size() ||
-        values_.width() != shape_.fingerprint + shape_.selector) {
+    if (is_wrong(wanted == 0) || is_wrong(wanted != values_.size()) || is_wrong(mirror_.size() != values_.size()) ||
+        is_wrong(values_.width() != shape_.fingerprint + shape_.selector)) {
       return failure{"its slots, its mirror and its shape do not have the same size"};
     }
     return {};
