@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/checks/refused_files.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace tamis::fuzz {
@@ -45,6 +46,16 @@ TEST(fuzz, golden_files_survive_the_repair) {
     std::ifstream stream(file, std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(stream)), {});
     EXPECT_FALSE(repaired_file(std::as_bytes(std::span(text))).empty()) << file;
+  }
+}
+
+// Of each no second check refuses the content (docs/internals/checks.md): if one goes, this fails.
+TEST(fuzz, forged_files_are_refused) {
+  const std::vector<fs::path> files = test::refused_files();
+  EXPECT_GT(files.size(), 100u);
+  for (const fs::path& file : files) {
+    const status loaded = test::load_as(file.extension().string(), test::file_bytes(file));
+    EXPECT_TRUE(test::refused(loaded)) << file;
   }
 }
 
