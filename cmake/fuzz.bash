@@ -10,7 +10,7 @@ fuzz_one() {  # FOLDER TARGET SECONDS
   mkdir -p "$folder/corpus/$target" "$folder/findings"
   log=$folder/$target.log
   local seeds=("$root/tests/fuzz/corpus/$target")
-  if [ "$target" = load ]; then seeds+=("$root/tests/golden/v2"); fi
+  if [ "$target" = load ]; then seeds+=("$root/tests/golden/v2" "$root/tests/golden/mistakes"); fi
   local dictionary=()
   if [ -f "$root/tests/fuzz/$target.dict" ]; then dictionary=(-dict="$root/tests/fuzz/$target.dict"); fi
   # A fork that fails leaves its input behind and the run goes on: one finding does not hide the next.

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 std::vector<fs::path> inputs_of(std::string_view target) {
   const fs::path root(TAMIS_SOURCE_DIR);
   std::vector<fs::path> files;
-  for (const fs::path& folder : {root / "tests/fuzz/corpus" / target, root / "tests/golden/v2"}) {
-    if (target != "load" && folder.filename() == "v2") continue;  // saved filters are seeds of `load`
+  std::vector<fs::path> folders = {root / "tests/fuzz/corpus" / target};
+  if (target == "load") folders.insert(folders.end(), {root / "tests/golden/v2", root / "tests/golden/mistakes"});
+  for (const fs::path& folder : folders) {
     for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

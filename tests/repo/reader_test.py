@@ -35,6 +35,18 @@ class Reader(unittest.TestCase):
                 if header["kind"] in read_tamis.FIELDS:
                     self.assertEqual((fields["keys"], fields["capacity"]), (100, 150))
 
+    def test_lists_of_known_mistakes_are_where_the_document_says(self):
+        files = sorted((ROOT / "tests" / "golden" / "mistakes").glob("*.tamis"))
+        self.assertGreater(len(files), 5)
+        for path in files:
+            with self.subTest(path.name):
+                header, payload = read_tamis.read_frame(path.read_bytes())
+                self.assertEqual(header["kind"], path.stem)
+                entries, *words = struct.unpack("<Q10Q", payload[-88:])
+                digests = list(zip(words[::2], words[1::2]))
+                self.assertEqual((entries, digests.count((0, 0)), len(set(digests))), (5, 1, 5))
+                self.assertEqual(digests[3], (0, 0))  # the last but one was taken off
+
     def test_every_damage_is_noticed(self):
         data = (ROOT / "tests" / "golden" / "v2" / "bloom.tamis").read_bytes()
         for size in range(len(data)):
