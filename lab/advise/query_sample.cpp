@@ -6,7 +6,7 @@
 namespace tamis::lab {
 
 query_sample::query_sample(std::uint64_t members) : members_(members) {
-  while (members >> shift_ > most_members) ++shift_;
+  while (members >> members_shift_ > most_members) ++members_shift_;
 }
 
 void query_sample::add_absent_query(digest d) {

@@ -1,10 +1,14 @@
 #pragma once
 
 // A query log in little: exact totals, and all queries for a sample of its absent keys, in their order. A key is in the sample
-// or not, whatever it is asked for (spatial sampling), so that the sample repeats its keys as the log does; members are sampled
-// at the same rate, so that a filter of the sampled members meets as many absent keys per slot as the real one would. The rate
-// is 1 / 2^shift: it is halved whenever the sample gets too long. Memory is bounded, whatever the length of the log.
+// or not, whatever it is asked for (spatial sampling), so that the sample repeats its keys as the log does. The rate is
+// 1 / 2^shift: it is halved whenever the sample gets too long. Memory is bounded, whatever the length of the log.
+//
+// A trial takes a part of the sample: 1 / 2^thinning of all keys, members at the same rate, so that a filter of the part's
+// members meets as many absent keys per slot as the real one would. Of a short log before many members there are several parts,
+// which make up the whole sample: no hot key is left out, or stands for many.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,15 +39,20 @@ class query_sample {
 
   unsigned shift() const { return shift_; }
   std::span<const digest> sampled() const { return sample_; }
-  bool contains(digest d) const { return (sampling_hash(d) & mask()) == 0; }
+  bool contains(digest d) const { return (sampling_hash(d) & mask(shift_)) == 0; }
+
+  unsigned thinning() const { return std::max(shift_, members_shift_); }
+  std::uint64_t parts() const { return std::uint64_t{1} << (thinning() - shift_); }
+  bool part_contains(std::uint64_t part, digest d) const { return (sampling_hash(d) & mask(thinning())) == part << shift_; }
 
  private:
   // Other bits than a filter takes, mixed: the sample's digests must be as random as all.
   static std::uint64_t sampling_hash(digest d) { return detail::mix64(detail::mix64(d.low ^ 0x9ddfea08eb382d69u) + d.high); }
-  std::uint64_t mask() const { return (std::uint64_t{1} << shift_) - 1; }
+  static std::uint64_t mask(unsigned shift) { return (std::uint64_t{1} << shift) - 1; }
   std::vector<std::uint64_t> counts() const;  // of the sampled keys
 
   std::uint64_t members_;
+  unsigned members_shift_ = 0;  // makes them few enough for a trial
   unsigned shift_ = 0;
   std::uint64_t queries_ = 0;
   std::uint64_t negatives_ = 0;

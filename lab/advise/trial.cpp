@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t most_created = std::uint64_t{1} << 20;  // keys of a fil
 constexpr std::size_t made_up_queries = std::size_t{1} << 16;
 constexpr std::size_t timed_queries = std::size_t{1} << 16;
 constexpr std::uint64_t enough_mistakes = 1000;  // of which the shares are known to a few per cent
-constexpr std::uint64_t most_rounds = 4;
+constexpr std::uint64_t most_rounds = 8;
 constexpr unsigned growth_points = 16;
 constexpr double useless_rate = 0.5;
 constexpr std::size_t step = 64;  // as in a replay: an adaptation makes the answers after it in a step stale
@@ -76,15 +77,16 @@ class one_trial {
     const bool adapts = adapts_ && setting_.has_log();
     const std::uint64_t rounds = adapts ? most_rounds : 1;
     for (std::uint64_t round = 0; round < rounds && got_.first_time < enough_mistakes; ++round) {
-      TAMIS_CHECK(fill(round));
-      ask(remixed(setting_.queries().first(adapts ? setting_.queries().size() : timed_size()), round));
+      const trial_setting::part& part = setting_.part_of_round(round);
+      TAMIS_CHECK(fill(part, round));
+      const std::span<const digest> queries = part.queries;
+      ask(part, remixed(adapts ? queries : queries.first(std::min(timed_queries, queries.size())), round));
     }
     got_.lookup_ns = busy_ns_ / static_cast<double>(asked_);
     return got_;
   }
 
  private:
-  std::size_t timed_size() const { return std::min(timed_queries, setting_.queries().size()); }
   std::uint64_t made_for() const { return expands_ ? setting_.capacity() : setting_.final_keys(); }
   static std::uint64_t in_little(std::uint64_t keys, unsigned shift) { return std::max<std::uint64_t>(1, keys >> shift); }
 
@@ -108,10 +110,10 @@ class one_trial {
             static_cast<std::uint64_t>(static_cast<double>(bits.slow) * factor)};
   }
 
-  status fill(std::uint64_t round) {
+  status fill(const trial_setting::part& part, std::uint64_t round) {
     TAMIS_TRY(filter_, make(in_little(made_for(), setting_.shift())));
     const memory_bits empty = filter_->bits();
-    const std::vector<digest> members = remixed(setting_.members(), round);
+    const std::vector<digest> members = remixed(part.members, round);
     stored_ = memory_remote();
     std::size_t in = 0;
     if (expands_) {
@@ -160,8 +162,8 @@ class one_trial {
     return members.size();
   }
 
-  void ask(const std::vector<digest>& queries) {
-    std::vector<bool> was_wrong(setting_.distinct());
+  void ask(const trial_setting::part& part, const std::vector<digest>& queries) {
+    std::vector<bool> was_wrong(part.distinct);
     const counted_remote counted(stored_, got_.range_scans);
     const remote_ref stored(counted);
     bool answers[step];
@@ -173,7 +175,7 @@ class one_trial {
       while (done < count) {
         const std::size_t i = done++;
         if (!answers[i]) continue;
-        const std::uint32_t key = setting_.numbers()[first + i];
+        const std::uint32_t key = part.numbers[first + i];
         (was_wrong[key] ? got_.repeated : got_.first_time) += 1;
         was_wrong[key] = true;
         if (adapts_ && filter_->adapt(queries[first + i], stored) == adapt_result::fixed) break;
@@ -183,7 +185,7 @@ class one_trial {
     busy_ns_ += processor_ns() - start;
     note_fixes();
     asked_ += queries.size();
-    got_.distinct_asked += setting_.distinct();
+    got_.distinct_asked += part.distinct;
   }
 
   // Fixes take memory, too: what they made of the first round's filter.
@@ -215,25 +217,32 @@ trial_setting::trial_setting(std::uint64_t capacity, std::uint64_t final_keys, s
                              const query_sample* log)
     : capacity_(capacity),
       final_keys_(final_keys),
-      shift_(log != nullptr ? log->shift() : query_sample(final_keys).shift()),
-      has_log_(log != nullptr && log->negatives() != 0) {
+      shift_(log != nullptr ? log->thinning() : query_sample(final_keys).thinning()),
+      has_log_(log != nullptr && !log->sampled().empty()),
+      parts_(has_log_ ? std::min(log->parts(), most_rounds) : 1) {
+  for (std::uint64_t p = 0; p < parts_.size(); ++p) {
+    const auto is_in = [&](digest d) { return log == nullptr || log->part_contains(p, d); };
+    std::copy_if(members.begin(), members.end(), std::back_inserter(parts_[p].members), is_in);
+    if (has_log_) std::ranges::copy_if(log->sampled(), std::back_inserter(parts_[p].queries), is_in);
+  }
+  const auto has_queries = [](const part& p) { return !p.queries.empty(); };
+  std::stable_partition(parts_.begin(), parts_.end(), has_queries);
+  has_log_ = has_queries(parts_.front());
+  for (part& p : parts_) fill_up(p);
+}
+
+void trial_setting::fill_up(part& p) const {
   random_source random(0x7461'6d69'73);
-  const std::uint64_t wanted = std::max<std::uint64_t>(1, final_keys >> shift_);
-  for (const digest d : members) {
-    if (members_.size() < wanted && (log == nullptr || log->contains(d))) members_.push_back(d);
-  }
-  while (members_.size() < wanted) members_.push_back({random(), random()});
-  if (has_log_) {
-    queries_.assign(log->sampled().begin(), log->sampled().end());
-  }
-  if (queries_.empty()) {
-    for (std::size_t i = 0; i < made_up_queries; ++i) queries_.push_back({random(), random()});
-    has_log_ = false;
+  const std::uint64_t wanted = std::max<std::uint64_t>(1, final_keys_ >> shift_);
+  if (p.members.size() > wanted) p.members.resize(wanted);
+  while (p.members.size() < wanted) p.members.push_back({random(), random()});
+  if (!has_log_) {
+    for (std::size_t i = 0; i < made_up_queries; ++i) p.queries.push_back({random(), random()});
   }
   std::unordered_map<digest, std::uint32_t, digest_hash> seen;
-  for (const digest d : queries_)
-    numbers_.push_back(seen.try_emplace(d, static_cast<std::uint32_t>(seen.size())).first->second);
-  distinct_ = static_cast<std::uint32_t>(seen.size());
+  for (const digest d : p.queries)
+    p.numbers.push_back(seen.try_emplace(d, static_cast<std::uint32_t>(seen.size())).first->second);
+  p.distinct = static_cast<std::uint32_t>(seen.size());
 }
 
 bool tried_filter::has_list(const filter_params& params) { return list_option(params.options) != nullptr; }

@@ -24,21 +24,26 @@ class trial_setting {
   std::uint64_t final_keys() const { return final_keys_; }
   unsigned shift() const { return shift_; }
   bool grows() const { return final_keys_ > capacity_; }
-  std::span<const digest> members() const { return members_; }         // final_keys() / 2^shift() of them
-  std::span<const digest> queries() const { return queries_; }         // for absent keys; made up, all different, without a log
-  std::span<const std::uint32_t> numbers() const { return numbers_; }  // of the keys behind them
-  std::uint32_t distinct() const { return distinct_; }
   bool has_log() const { return has_log_; }
 
+  // A part of the keys and of the log.
+  struct part {
+    std::vector<digest> members;         // final_keys() / 2^shift() of them
+    std::vector<digest> queries;         // for absent keys; made up, all different, without a log
+    std::vector<std::uint32_t> numbers;  // of the keys behind them
+    std::uint32_t distinct = 0;
+  };
+  // The first one has queries.
+  const part& part_of_round(std::uint64_t round) const { return parts_[round % parts_.size()]; }
+
  private:
+  void fill_up(part& p) const;
+
   std::uint64_t capacity_;
   std::uint64_t final_keys_;
   unsigned shift_;
   bool has_log_;
-  std::vector<digest> members_;
-  std::vector<digest> queries_;
-  std::vector<std::uint32_t> numbers_;
-  std::uint32_t distinct_ = 0;
+  std::vector<part> parts_;
 };
 
 struct trial_result {

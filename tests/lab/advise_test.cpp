@@ -75,6 +75,33 @@ TEST(query_sample, a_tiny_filter_keeps_the_beginning_of_a_long_log) {
   EXPECT_EQ(log.distinct_negatives(), static_cast<double>(queries.size()));
 }
 
+// A short log before many members: each trial has an eighth of the keys, and eight of them have all, each once.
+TEST(query_sample, parts_make_up_the_whole_log) {
+  query_sample log(1'000'000);
+  const auto queries = digests_of("zipf", 50'000);
+  for (const digest d : queries) log.add_absent_query(d);
+  EXPECT_EQ(log.shift(), 0u);
+  EXPECT_EQ(log.thinning(), 3u);
+  ASSERT_EQ(log.parts(), 8u);
+  const auto members = digests_of("uniform", 1'000'000);
+  const trial_setting setting(1'000'000, 1'000'000, members, &log);
+  EXPECT_EQ(setting.shift(), 3u);
+  std::vector<digest> asked;
+  for (std::uint64_t round = 0; round < 8; ++round) {
+    const trial_setting::part& part = setting.part_of_round(round);
+    EXPECT_EQ(part.members.size(), 125'000u);
+    asked.insert(asked.end(), part.queries.begin(), part.queries.end());
+    // Binomial with a standard deviation of 331; what is lacking is made up.
+    EXPECT_GT(std::ranges::count_if(part.members, [&](digest d) { return log.part_contains(round, d); }), 125'000 - 6.2 * 331);
+    EXPECT_EQ(&part, &setting.part_of_round(round + 8));
+    for (const digest d : part.queries) ASSERT_EQ(log.part_contains(round, d), true);
+  }
+  std::vector<digest> all = queries;
+  std::sort(all.begin(), all.end());
+  std::sort(asked.begin(), asked.end());
+  EXPECT_EQ(asked, all);
+}
+
 TEST(advise, sizes_are_those_of_the_filters_that_it_names) {
   for (const std::uint64_t capacity : {1000u, 100'000u}) {
     const advice found = advise({.capacity = capacity, .fpr = 0.01}, {}, nullptr);
