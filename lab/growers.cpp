@@ -62,7 +62,6 @@ class scalable_bloom final : public grower {
     for (const any_filter& f : parts_) sum += f.bits().fast;
     return sum;
   }
-  std::uint64_t parts() const override { return parts_.size(); }
 
  private:
   std::uint64_t keys_;  // of the newest part

@@ -39,7 +39,6 @@ class grower {
   virtual bool may_contain(digest d) const = 0;
   virtual void adapt(digest /*d*/, const memory_remote& /*stored*/) {}  // after a wrong "maybe"
   virtual std::uint64_t bits() const = 0;
-  virtual std::uint64_t parts() const { return 1; }        // that a negative lookup asks
   virtual std::uint64_t keys_reread() const { return 0; }  // from the store, to be made anew
 
   counted_memory& memory() { return memory_; }

@@ -91,18 +91,16 @@ status grow(const contender& who, const job& j, const experiment_options& option
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < j.new_questions; ++i) wrong += f->may_contain(any_key(strangers));
     const auto n = static_cast<double>(keys);
-    out.add({who.name, keys},
-            {static_cast<double>(wrong) / static_cast<double>(j.new_questions),
-             static_cast<double>(wrong_often) / static_cast<double>(asked), static_cast<double>(f->bits()) / n,
-             8 * static_cast<double>(f->memory().most_bytes()) / n, static_cast<double>(f->parts()),
-             static_cast<double>(f->keys_reread()) / n, static_cast<double>(j.new_questions)});
+    out.add({who.name, keys}, {static_cast<double>(wrong) / static_cast<double>(j.new_questions),
+                               static_cast<double>(wrong_often) / static_cast<double>(asked),
+                               static_cast<double>(f->bits()) / n, 8 * static_cast<double>(f->memory().most_bytes()) / n,
+                               static_cast<double>(f->keys_reread()) / n, static_cast<double>(j.new_questions)});
   }
   return {};
 }
 
 result<table> run(const experiment_options& options) {
-  table out({"filter", "keys"},
-            {"rate", "repeated_rate", "bits_per_key", "peak_bits_per_key", "parts", "reread_per_key", "questions"});
+  table out({"filter", "keys"}, {"rate", "repeated_rate", "bits_per_key", "peak_bits_per_key", "reread_per_key", "questions"});
   const job j{std::uint64_t{1} << options.at(17, 22), options.at(100'000U, 1'000'000U), options.at(10'000U, 100'000U)};
   std::uint64_t done = 0;
   for (const contender& who : contenders()) {

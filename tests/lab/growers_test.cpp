@@ -52,13 +52,16 @@ TEST(growers, lose_no_key_and_keep_the_rate) {
 }
 
 TEST(growers, scalable_bloom_doubles_its_parts) {
-  const auto f = make_scalable_bloom(terms).value();
-  fill(*f, 500);
-  EXPECT_EQ(f->parts(), 1u);
-  const auto g = make_scalable_bloom(terms).value();
-  fill(*g, 500 + 1000 + 1);
-  EXPECT_EQ(g->parts(), 3u);  // 500, 1,000 and the first of 2,000
-  EXPECT_EQ(g->keys_reread(), 0u);
+  const auto bits_of = [](std::uint64_t keys) {
+    const auto f = make_scalable_bloom(terms).value();
+    fill(*f, keys);
+    EXPECT_EQ(f->keys_reread(), 0u);
+    return f->bits();
+  };
+  EXPECT_EQ(bits_of(1), bits_of(500));
+  EXPECT_EQ(bits_of(501), bits_of(500 + 1000));
+  EXPECT_GT(bits_of(501), 3 * bits_of(500));
+  EXPECT_GT(bits_of(500 + 1000 + 1), 2 * bits_of(500 + 1000));
 }
 
 TEST(growers, a_rebuild_reads_the_store_and_needs_both_tables) {
