@@ -8,10 +8,16 @@ namespace tamis {
 namespace {
 
 constexpr const char* closed = "guarded_store: it was closed, or moved from";
+constexpr std::uint32_t most_repeat_slots = 1u << 26;
 
 status check_options(const guard_options& options) {
   if (!std::isfinite(options.snapshot_share) || options.snapshot_share < 0) {
     return failure{"snapshot_share: must be a number from 0 on, but is " + std::to_string(options.snapshot_share)};
+  }
+  if (options.repeat_detection_slots > most_repeat_slots) {
+    return failure{"repeat_detection_slots: must be at most " + std::to_string(most_repeat_slots) + ", but is " +
+                       std::to_string(options.repeat_detection_slots),
+                   error_code::out_of_range};
   }
   return {};
 }

@@ -87,6 +87,19 @@ TEST(misuse, a_share_of_records_that_is_no_share) {
   EXPECT_TRUE(tested.put("a", "1"));
 }
 
+// Eight bytes each, for statistics: no store is worth 32 GiB of them.
+TEST(misuse, more_slots_for_statistics_than_there_can_be) {
+  guard_options options = options_of("bloom1");
+  for (const std::uint32_t slots : {(1u << 26) + 1, ~std::uint32_t{0}}) {
+    options.repeat_detection_slots = slots;
+    const auto tested = guarded_store::open(std::make_shared<memory_store>(), options);
+    EXPECT_TRUE(refused(tested, "repeat_detection_slots: must be at most 67108864"));
+    EXPECT_EQ(tested.code(), error_code::out_of_range);
+  }
+  options.repeat_detection_slots = 0;
+  EXPECT_TRUE(guarded_store::open(std::make_shared<memory_store>(), options));
+}
+
 TEST(misuse, an_empty_batch) {
   guarded_store tested = opened();
   EXPECT_TRUE(tested.write({}));

@@ -59,7 +59,7 @@ struct guard_options {
   // Where no snapshot can be used: true: a thread scans the store and fills the filters, and until it is done they answer
   // "maybe"; false: no thread is ever started, and open does it before it returns.
   bool background_rebuild = true;
-  // Slots of the table that tells repeated false positives from first-time ones, for the statistics only; 8 bytes each.
+  // Slots, at most 2^26 of 8 bytes, of the table that tells repeated false positives from first-time ones: for statistics.
   std::uint32_t repeat_detection_slots = 1 << 16;
 
   std::uint32_t skipped_steps = 0;  // for tests: protocol_step values, added up
