@@ -50,7 +50,8 @@ class key_parts {
       static_assert(sizeof(Part) <= sizeof(std::uint64_t));
       add_word(static_cast<std::uint64_t>(part));
     } else if constexpr (std::convertible_to<const Part&, std::string_view>) {
-      add_sized(std::as_bytes(std::span(std::string_view(part))));
+      const std::string_view text = part;
+      add_sized(std::as_bytes(std::span(text.data(), text.size())));
     } else if constexpr (std::convertible_to<const Part&, std::span<const std::byte>>) {
       add_sized(std::span<const std::byte>(part));
     } else {
