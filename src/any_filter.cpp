@@ -40,6 +40,20 @@ erase_result any_model::erase(digest d) {
   return erase_many(hasher(), std::span(&d, 1), {}) == 1 ? erase_result::erased : erase_result::absent;
 }
 
+result<std::unique_ptr<any_model>> any_model::emptied() const {
+  return failure{std::string(info().id) + " filters cannot be cleared", error_code::unsupported};
+}
+
+result<any_filter> any_filter::emptied() const {
+  TAMIS_TRY(std::unique_ptr<any_model> empty, model_->emptied());
+  return any_filter(std::move(empty), hash_);
+}
+
+status any_filter::clear() {
+  TAMIS_TRY(model_, model_->emptied());
+  return {};
+}
+
 result<std::uint64_t> any_model::fold(double) {
   return failure{std::string(info().id) + " filters cannot be folded", error_code::unsupported};
 }

@@ -99,6 +99,8 @@ status concurrent_filter::rebuild(const filter_params& params, const remote_ref&
   return parts_->rebuild(params, stored);
 }
 
+status concurrent_filter::clear() { return parts_->clear(); }
+
 status concurrent_filter::merge(const concurrent_filter& other) { return parts_->merge(*other.parts_); }
 
 std::uint64_t concurrent_filter::size() const {

@@ -256,6 +256,16 @@ class concurrent_parts {
     return {};
   }
 
+  status clear() {
+    for (std::uint32_t s = 0; s < map_.count(); ++s) {
+      const turn mine(stripes_[s].shared);
+      TAMIS_TRY(any_filter empty, mine->filter->emptied());
+      mine->replace(std::move(empty));
+      stripes_[s].room = 0;
+    }
+    return {};
+  }
+
   status merge(const concurrent_parts& other) {
     if (map_.count() != other.map_.count()) {
       return failure{

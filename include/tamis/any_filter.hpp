@@ -48,6 +48,7 @@ class any_model {
   virtual memory_bits bits() const = 0;
   virtual option_list settings() const = 0;
   virtual std::unique_ptr<any_model> clone() const = 0;
+  virtual result<std::unique_ptr<any_model>> emptied() const;
   virtual void save(detail::writer& out) const = 0;
   virtual status validate() const { return {}; }
 
@@ -86,6 +87,11 @@ class any_filter {
   }
   ~any_filter() = default;
 
+  // A filter without keys and known mistakes, of the same kind, hash, memory, options and shape, so that the two can be merged;
+  // of one that has grown, as it was at first. `unsupported` where the kind has no such thing (concepts.hpp: clearable).
+  result<any_filter> emptied() const;
+  // Becomes that. The memory of both is needed for a moment; an error, or std::bad_alloc, has changed nothing.
+  status clear();
   void swap(any_filter& other) noexcept { std::swap(*this, other); }
   friend void swap(any_filter& a, any_filter& b) noexcept { a.swap(b); }
 

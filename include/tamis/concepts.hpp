@@ -19,6 +19,9 @@
 //             accepted that was not before
 //   merge     afterwards everything that was in either is in this one; an error, and no change, if the two do not fit together.
 //             Requires: both were filled through the same hasher (any_filter checks that)
+//   emptied   the same filter without its keys, in memory of its own: shape and options stay, so that the two can be merged
+//   where
+//             their kind merges. Of one that has grown: as it was at first
 //   expected_fpr   the rate that the present content gives, not the one that was asked for
 
 #include <concepts>
@@ -114,6 +117,11 @@ concept expandable = filter_type<F> && requires(F f) {
 template <class F>
 concept rejuvenating = filter_type<F> && requires(F f, digest d) {
   f.rejuvenate(d);
+};
+
+template <class F>
+concept clearable = filter_type<F> && requires(const F c) {
+  { c.emptied() } -> std::same_as<result<F>>;
 };
 
 template <class F>

@@ -161,6 +161,9 @@ class concurrent_filter {
   // cannot expand. Stripe by stripe: changes of that one wait, lookups go on with the old filter. If it fails, or the remote
   // throws, some stripes are new and the others are as they were; no key is lost.
   status rebuild(const filter_params& params, const remote_ref& stored);
+  // No key is in afterwards, but what came in behind its stripe's turn: stripe by stripe, while lookups go on. `unsupported`
+  // where the kind cannot be cleared. If it fails, the stripes before that one are empty.
+  status clear();
   // Everything in `other` is in this one afterwards, stripe by stripe, while both are being used. An error if kind, hash,
   // number of stripes or shapes differ; then stripes before the one that failed have been merged.
   status merge(const concurrent_filter& other);

@@ -101,6 +101,12 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   // Requires: the filter is empty, or was filled through this hash.
   key_filter(Filter filter, Hash hash) : filter_(std::move(filter)), hash_(std::move(hash)) {}
 
+  // No key is in afterwards; kind, options, hash and shape stay. What has grown is as it was at first. The memory of both is
+  // needed for a moment; an error, or std::bad_alloc, has changed nothing.
+  status clear() requires(is_any || clearable<Filter>) {
+    TAMIS_TRY(filter_, filter_.emptied());
+    return {};
+  }
   void swap(key_filter& other) noexcept { std::swap(*this, other); }
   friend void swap(key_filter& a, key_filter& b) noexcept { a.swap(b); }
 

@@ -107,6 +107,22 @@ TEST_P(kinds, do_what_a_multiset_does) {
   }
 }
 
+TEST_P(kinds, cleared_ones_are_as_they_were_made) {
+  concurrent_filter f = make();
+  const byte_vector made = f.save_bytes();
+  ASSERT_EQ(f.insert_many(keys(3000)), 3000u);
+  const byte_vector filled = f.save_bytes();
+  if (const status is_clear = f.clear(); !is_clear) {
+    EXPECT_EQ(is_clear.code(), error_code::unsupported);
+    EXPECT_EQ(f.save_bytes(), filled);
+    return;
+  }
+  EXPECT_TRUE(f.empty());
+  EXPECT_EQ(f.save_bytes(), made);
+  ASSERT_EQ(f.insert_many(keys(3000)), 3000u);
+  EXPECT_EQ(f.save_bytes(), filled);
+}
+
 TEST_P(kinds, batches_answer_as_single_calls_do) {
   concurrent_filter f = make(20'000, 16);
   const std::vector<digest> in = keys(10'000);  // more than a piece of a batch

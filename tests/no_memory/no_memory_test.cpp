@@ -140,6 +140,15 @@ class world {
     if (!first->can().expand) return;
     try_with_filter([&] { static_cast<void>(f->expand()); }, [&](bool failed) { check(failed); });
   }
+  void check_clear() {
+    bool cleared = false;
+    try_with_filter([&] { cleared = f->clear().ok(); },
+                    [&](bool failed) {
+                      if (failed || !cleared) return check(true);
+                      EXPECT_TRUE(f->empty());
+                      for (const digest d : in) EXPECT_FALSE(f->may_contain(d));
+                    });
+  }
   void check_merge() {
     if (!first->can().merge) return;
     const any_filter other = load_bytes(other_bytes).value();
@@ -212,6 +221,7 @@ void check_all(const filter_params& params, std::string_view id, refusal who) {
   w.check_erase();
   w.check_expand();
   w.check_merge();
+  w.check_clear();
   w.check_adapt();
   w.check_rejuvenate();
 }

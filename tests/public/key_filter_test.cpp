@@ -187,6 +187,21 @@ TYPED_TEST(key_filters, swap_and_merge) {
   for (const auto& key : keys_of<TypeParam>(80)) EXPECT_TRUE(a.may_contain(key));
 }
 
+TYPED_TEST(key_filters, cleared_ones_are_as_they_were_made) {
+  auto f = TypeParam::make();
+  if constexpr (requires { f.clear(); }) {
+    const std::vector<std::byte> made = f.save_bytes();
+    ASSERT_EQ(f.insert_many(keys_of<TypeParam>(50)), 50u);
+    const std::vector<std::byte> filled = f.save_bytes();
+    const status is_clear = f.clear();
+    EXPECT_EQ(f.save_bytes(), is_clear.ok() ? made : filled);
+    EXPECT_EQ(f.empty(), is_clear.ok());
+    if (!is_clear) {
+      EXPECT_EQ(is_clear.code(), error_code::unsupported);
+    }
+  }
+}
+
 // The same bytes, whichever of the two filled it: files go both ways.
 TEST(key_filter, static_files_are_those_of_any_filter) {
   auto typed = key_filter<std::string, rsqf>::create({.capacity = 500, .fpr = 0.01}, hasher::fast(7)).value();

@@ -230,6 +230,22 @@ TEST(any_filter_memory, is_the_filters_own_for_all_it_does) {
   f.reset();
 }
 
+TEST(any_filter_memory, is_kept_by_what_is_cleared) {
+  counting_memory mine;
+  counting_memory others;
+  const memory_scope not_mine(others);
+  std::optional<any_filter> f = any_filter::create("infini+mistakes", growing(&mine)).value();
+  const std::uint64_t at_first = mine.bytes();
+  EXPECT_EQ(f->insert_many(keys(2000)), 2000u);
+  EXPECT_GT(mine.bytes(), 4 * at_first);
+  f->clear().value();
+  EXPECT_EQ(mine.bytes(), at_first);
+  EXPECT_EQ(f->insert_many(keys(2000)), 2000u);
+  EXPECT_EQ(others.calls(), 0u);
+  f.reset();
+  EXPECT_EQ(mine.bytes(), 0u);
+}
+
 // Also if it has none of its own and was made before any other resource was in force.
 TEST(any_filter_memory, default_filters_keep_out_of_a_scope) {
   any_filter f = any_filter::create("evergreen", growing(nullptr)).value();

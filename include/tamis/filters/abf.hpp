@@ -156,6 +156,16 @@ class abf_j {
     return {};
   }
 
+  // Without keys, of the same shape.
+  result<abf_j> emptied() const {
+    abf_j made;
+    TAMIS_TRY(made.words_, words_.emptied());
+    made.reaction_ = reaction_.anew();
+    made.capacity_ = capacity_;
+    made.j_ = j_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const { return std::pow(words_.rate(), j_); }

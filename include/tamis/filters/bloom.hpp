@@ -84,6 +84,15 @@ class bloom {
     return smaller;
   }
 
+  // Without keys, of the same shape.
+  result<bloom> emptied() const {
+    bloom made;
+    TAMIS_TRY(made.table_, detail::bitmap::make(table_.size()));
+    made.capacity_ = capacity_;
+    made.k_ = k_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

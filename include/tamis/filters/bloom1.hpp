@@ -113,6 +113,16 @@ class bloom1 {
     return smaller;
   }
 
+  // Without keys, of the same shape.
+  result<bloom1> emptied() const {
+    bloom1 made;
+    TAMIS_TRY(made.words_, detail::block_words::make(words_.blocks(), words_.width()));
+    made.capacity_ = capacity_;
+    made.k_ = k_;
+    made.split_ = split_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const { return split_ ? words_.split_rate() : words_.rate(k_); }

@@ -127,6 +127,18 @@ class quotient_chain {
     return {};
   }
 
+  // The first filter alone, without keys.
+  template <class Chain>
+  result<Chain> emptied_chain(Chain made) const {
+    made.first_ = first_;
+    made.fingerprint_ = fingerprint_;
+    made.threshold_ = threshold_;
+    made.decreasing_ = decreasing_;
+    TAMIS_TRY(quotient first, link_of(first_, fingerprint_of_link(first_)));
+    made.links_.push_back(std::move(first));
+    return made;
+  }
+
   option_list chain_settings() const {
     return {{"fingerprint", std::to_string(fingerprint_)}, {"threshold", std::to_string(threshold_)}};
   }
@@ -223,6 +235,9 @@ class chain_linear : public quotient_chain {
     return made;
   }
 
+  // Without keys, as it was before it grew.
+  result<chain_linear> emptied() const { return emptied_chain(chain_linear()); }
+
   option_list settings() const { return chain_settings(); }
 
   friend bool operator==(const chain_linear&, const chain_linear&) = default;
@@ -268,6 +283,9 @@ class chain_geometric : public quotient_chain {
     TAMIS_CHECK(made.start(info, params, rate == "decreasing"));
     return made;
   }
+
+  // Without keys, as it was before it grew.
+  result<chain_geometric> emptied() const { return emptied_chain(chain_geometric()); }
 
   option_list settings() const {
     option_list all = chain_settings();

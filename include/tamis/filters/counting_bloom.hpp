@@ -87,6 +87,15 @@ class counting_bloom {
     return {};
   }
 
+  // Without keys, of the same shape.
+  result<counting_bloom> emptied() const {
+    counting_bloom made;
+    TAMIS_TRY(made.counters_, detail::sticky_counters<counter_bits>::make(counters_.size()));
+    made.capacity_ = capacity_;
+    made.k_ = k_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

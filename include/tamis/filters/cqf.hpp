@@ -108,6 +108,14 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     });
   }
 
+  // Without keys, of the same shape.
+  result<cqf> emptied() const {
+    cqf made;
+    TAMIS_TRY(made.table_, detail::emptied_table(table_));
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }  // with their copies
   // The share of all fingerprints that are in: they are distinct.
   double expected_fpr() const {

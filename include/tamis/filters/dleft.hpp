@@ -104,6 +104,15 @@ class dleft {
     });
   }
 
+  // Without keys, of the same shape.
+  result<dleft> emptied() const {
+    dleft made;
+    TAMIS_TRY(made.table_, detail::buckets::make(table_.count(), table_.width()));
+    made.buckets_ = buckets_;
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

@@ -157,6 +157,9 @@ class infini {
   std::uint64_t places() const { return active_.cells(); }
   unsigned fingerprint() const { return active_.longest(); }  // bits of a new entry now
 
+  // Without keys, as it was before it grew.
+  result<infini> emptied() const;
+
   std::uint64_t keys() const {
     std::uint64_t all = active_.used() + arrivals_.size();
     for (const older_table& t : older_) all += t.table.used();

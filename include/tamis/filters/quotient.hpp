@@ -42,6 +42,11 @@ class quotient : public detail::remainder_filter<detail::three_bit> {
     return made;
   }
 
+  // Without keys, of the same shape.
+  result<quotient> emptied() const {
+    return of_shape({table_.quotients(), table_.slots() - table_.quotients(), table_.width()}, capacity_);
+  }
+
   status merge(const quotient& other) { return merge_tables(other, info); }
 
   const detail::three_bit& table() const { return table_; }

@@ -112,6 +112,20 @@ class rank_indexed {
     return same + static_cast<std::uint64_t>(std::count(room.begin(), room.end(), spilled_entry(key)));
   }
 
+  // Without keys, of the same shape.
+  result<rank_indexed> emptied() const {
+    rank_indexed made;
+    TAMIS_TRY(made.index_, detail::bitmap::make(index_.size()));
+    TAMIS_TRY(made.fingerprints_,
+              detail::packed_array<detail::dynamic_width>::make(fingerprints_.size(), fingerprints_.width()));
+    TAMIS_TRY(made.spilled_, detail::zeroed_array<std::uint64_t>::make(spilled_.size()));
+    made.blocks_ = blocks_;
+    made.block_keys_ = block_keys_;
+    made.group_keys_ = group_keys_;
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

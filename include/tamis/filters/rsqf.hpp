@@ -36,6 +36,14 @@ class rsqf : public detail::remainder_filter<detail::rank_select<>> {
     return made;
   }
 
+  // Without keys, of the same shape.
+  result<rsqf> emptied() const {
+    rsqf made;
+    TAMIS_TRY(made.table_, detail::emptied_table(table_));
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   status merge(const rsqf& other) { return merge_tables(other, info); }
 
   friend bool operator==(const rsqf&, const rsqf&) = default;

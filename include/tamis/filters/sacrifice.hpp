@@ -66,6 +66,16 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
   }
   unsigned expansions() const { return fingerprint_ - table_.width(); }
 
+  // Without keys, as it was before it doubled.
+  result<sacrifice> emptied() const {
+    sacrifice made;
+    const std::uint64_t first = table_.quotients() >> expansions();
+    TAMIS_TRY(made.table_, detail::three_bit::make(first, detail::quotient_spare(first), fingerprint_));
+    made.threshold_ = threshold_;
+    made.fingerprint_ = fingerprint_;
+    return made;
+  }
+
   // Two filters that have doubled equally often.
   status merge(const sacrifice& other) { return merge_tables(other, info); }
 

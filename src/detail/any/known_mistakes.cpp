@@ -50,6 +50,12 @@ class model_with_mistakes final : public any_model {
     const memory_scope from(memory_);
     return std::make_unique<model_with_mistakes>(filter_->clone(), mistakes_);
   }
+  result<std::unique_ptr<any_model>> emptied() const override {
+    const memory_scope from(memory_);
+    TAMIS_TRY(std::unique_ptr<any_model> empty, filter_->emptied());
+    TAMIS_TRY(mistake_list none, mistake_list::make(mistakes_.capacity()));
+    return std::unique_ptr<any_model>(std::make_unique<model_with_mistakes>(std::move(empty), std::move(none)));
+  }
   void save(writer& out) const override {
     filter_->save(out);
     out(mistakes_);

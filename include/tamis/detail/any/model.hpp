@@ -41,6 +41,14 @@ class model final : public any_model {
     const memory_scope from(memory_);
     return std::make_unique<model>(filter_);
   }
+  result<std::unique_ptr<any_model>> emptied() const override {
+    if constexpr (clearable<F>) {
+      const memory_scope from(memory_);
+      TAMIS_TRY(F empty, filter_.emptied());
+      return std::unique_ptr<any_model>(std::make_unique<model>(std::move(empty)));
+    }
+    return any_model::emptied();
+  }
   void save(writer& out) const override {
     const memory_scope from(memory_);
     out(filter_);

@@ -58,6 +58,13 @@ class abf_reaction {
     return made;
   }
 
+  // The same settings, and nothing seen.
+  abf_reaction anew() const {
+    abf_reaction made = *this;
+    made.reported_ = made.wrong_ = 0;
+    return made;
+  }
+
   bool detects() const { return detect_ != 0; }
   option_list settings() const {
     return {{"switch", blind_ != 0 ? "blind" : "checked"},
@@ -203,6 +210,15 @@ class basic_abf {
     words_.merge(other.words_);
     keys_ += other.keys_;
     return {};
+  }
+
+  // Without keys, of the same shape.
+  result<basic_abf> emptied() const {
+    basic_abf made;
+    TAMIS_TRY(made.words_, words_.emptied());
+    made.reaction_ = reaction_.anew();
+    made.capacity_ = capacity_;
+    return made;
   }
 
   std::uint64_t keys() const { return keys_; }

@@ -38,6 +38,9 @@ class switchable_words {
     return made;
   }
 
+  // As many words, without keys.
+  result<switchable_words> emptied() const { return make(blocks(), width(), layout_); }
+
   std::uint64_t blocks() const { return active_.blocks(); }
   unsigned width() const { return active_.width(); }
   const word_layout& layout() const { return layout_; }

@@ -155,6 +155,15 @@ class cuckoo_filter {
     });
   }
 
+  // Without keys, of the same shape.
+  result<cuckoo_filter> emptied() const {
+    cuckoo_filter made;
+    TAMIS_TRY(made.table_, buckets::make(table_.count(), table_.width()));
+    made.addressing_ = addressing_;
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }  // each occupies one slot
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

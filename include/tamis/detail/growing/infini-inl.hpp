@@ -43,6 +43,17 @@ inline result<infini> infini::create(const filter_params& params) {
   return made;
 }
 
+inline result<infini> infini::emptied() const {
+  infini made;
+  made.threshold_ = threshold_;
+  made.kind_ = kind_;
+  made.first_ = first_;
+  made.fingerprint_ = fingerprint_;
+  TAMIS_TRY(made.active_, detail::variable_length_table::make(first_, detail::quotient_spare(first_), fingerprint_));
+  TAMIS_CHECK(made.note_shape());
+  return made;
+}
+
 inline option_list infini::settings() const {
   constexpr const char* kinds[] = {"basic", "chained", "growing"};
   return {{"fingerprint", std::to_string(fingerprint_)},

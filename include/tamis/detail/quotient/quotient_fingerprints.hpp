@@ -41,6 +41,12 @@ status same_shape(const Table& a, const Table& b, const filter_info& info) {
   return failure{"the two " + std::string(info.id) + " filters have different shapes: " + shape(a) + " and " + shape(b)};
 }
 
+// A table without keys, with as much room.
+template <class Table>
+result<Table> emptied_table(const Table& t) {
+  return Table::make(t.quotients(), t.slots() - t.quotients(), t.width());
+}
+
 template <class Table>
 class quotient_fingerprints {
  public:

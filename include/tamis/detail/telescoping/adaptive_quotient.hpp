@@ -107,6 +107,15 @@ class adaptive_quotient : merging_slots<Scheme> {
     return merge_with(other, &ref);
   }
 
+  // Without keys, of the same shape.
+  result<adaptive_quotient> emptied() const {
+    adaptive_quotient made;
+    TAMIS_TRY(made.table_, emptied_table(table_));
+    made.scheme_ = scheme_;
+    made.capacity_ = capacity_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

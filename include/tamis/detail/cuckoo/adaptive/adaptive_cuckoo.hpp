@@ -133,6 +133,16 @@ class adaptive_cuckoo {
     }
   }
 
+  // Without keys, of the same shape; hashes begin with their first bits again.
+  result<adaptive_cuckoo> emptied() const {
+    adaptive_cuckoo made;
+    TAMIS_TRY(made.slots_, slots_.emptied());
+    made.path_ = path_;
+    made.capacity_ = capacity_;
+    made.load_ = load_;
+    return made;
+  }
+
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {

@@ -66,6 +66,8 @@ class mirrored_slots {
     made.prepare();
     return made;
   }
+  // As many slots, without keys.
+  result<mirrored_slots> emptied() const { return make(shape_, mirror_.place(), labels_.any()); }
   // For slots that were read from a file.
   status make_labels() {
     TAMIS_TRY(labels_, distance_hints::make(shape_.bins * shape_.k));
@@ -336,7 +338,7 @@ class mirrored_slots {
   std::optional<mirrored_slots> rebuilt(digest added) const {
     constexpr std::uint32_t tries = 8;
     for (std::uint32_t next = 1; next <= tries; ++next) {
-      auto fresh = make(shape_, mirror_.place(), labels_.any());
+      auto fresh = emptied();
       if (!fresh) return std::nullopt;
       fresh->generation_ = generation_ + next;
       fresh->prepare();
