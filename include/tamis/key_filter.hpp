@@ -124,7 +124,7 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   }
   // Inserts what is not in as far as the filter can tell; `present` otherwise, with nothing changed. Not for filters that erase
   // or adapt: a key that is taken for present shares the entry of another one there, and is lost with it.
-  insert_result insert_if_absent(argument key) requires(is_any || accumulating<Filter>) {
+  [[nodiscard]] insert_result insert_if_absent(argument key) requires(is_any || accumulating<Filter>) {
     if constexpr (is_any) {
       return filter_.insert_if_absent(hash_(key));
     } else {

@@ -46,8 +46,7 @@ utaf asked_table(std::uint64_t stored_keys, double c, random_source& random) {
   memory_remote stored;
   for (std::uint64_t k = 0; k < stored_keys; ++k) {
     const digest d = random_digest(random);
-    stored.insert(d);
-    filter.insert(d);
+    if (filter.insert(d) == insert_result::inserted) stored.insert(d);
   }
   // Corollary 3 counts queries per quotient: c n of them meet a key with probability c · rate.
   const auto queries = static_cast<std::uint64_t>(c * static_cast<double>(stored_keys) / 0.95);

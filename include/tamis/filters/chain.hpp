@@ -41,7 +41,7 @@ class quotient_chain {
     return copies;
   }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     quotient& target = links_[target_];
     if (target.keys() < target.capacity() && target.insert(d) == insert_result::inserted) return insert_result::inserted;
     return insert_elsewhere(d);

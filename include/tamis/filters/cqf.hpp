@@ -45,7 +45,7 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     return made;
   }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     const fingerprint f = fingerprint_of(d);
     const detail::slot_range run = table_.find(f.quotient);
     const found at = find(run, f.remainder);

@@ -58,7 +58,7 @@ class dleft {
     return made;
   }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     return table_.with_access([&](const auto& table) {
       const key_places key = places(d);
       detail::slot_place place = find_raisable(table, key);

@@ -99,7 +99,7 @@ class infini {
 
   // A key waits among the insert_queue until its memory is there. Where it might be refused, or the table might have to grow,
   // all go into the table first.
-  TAMIS_INLINE insert_result insert(digest d) {
+  [[nodiscard]] TAMIS_INLINE insert_result insert(digest d) {
     if (active_.used() >= wait_below_ || !active_.has_free_end()) [[unlikely]]
       return insert_slowly(d);
     const address a = locate(d);

@@ -57,7 +57,7 @@ class rank_indexed {
     return made;
   }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     const key_place key = place(d);
     const block here = block_at(key.block);
     if (keys_in(here) < block_keys_) {

@@ -52,7 +52,7 @@ class sacrifice : public detail::remainder_filter<detail::three_bit> {
     return made;
   }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     if (keys() >= capacity()) {
       if (insert_doubled(d)) return insert_result::inserted;
     }

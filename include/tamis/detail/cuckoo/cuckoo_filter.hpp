@@ -119,7 +119,7 @@ class cuckoo_filter {
 
   // `full` if both buckets are full and no chain of moves makes room; always so for a ninth key with the same two buckets and
   // the same fingerprint.
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     return table_.with_access(
         [](auto table, auto* self, auto high, auto low) {
           const updates<decltype(table)> change{{table, self->addressing_}, *self};

@@ -22,7 +22,7 @@ class remainder_filter : public quotient_fingerprints<Table> {
   using base::fingerprint_of;
   using typename base::fingerprint;
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     if constexpr (has_bytes) {
       if (table_.width() == 8) [[likely]]
         return insert_alone<8>(base::template fingerprint_of<8>(d));

@@ -66,10 +66,10 @@ class adaptive_quotient : merging_slots<Scheme> {
   TAMIS_INLINE bool may_contain(digest d) const { return base::may_contain(d); }
 
   // Without a remote, an insert that overflows the code of a block is refused.
-  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  [[nodiscard]] insert_result insert(digest d) { return insert_with(d, nullptr); }
   // The remote holds all keys of this filter, and may or may not hold `d` already.
   template <remote R>
-  insert_result insert(digest d, const R& stored) {
+  [[nodiscard]] insert_result insert(digest d, const R& stored) {
     const remote_ref ref(stored);
     return insert_with(d, &ref);
   }

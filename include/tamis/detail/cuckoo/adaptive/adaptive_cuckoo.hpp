@@ -85,7 +85,7 @@ class adaptive_cuckoo {
 
   // Within its capacity a filter that finds no room takes new hashes for all keys. `full` beyond it, and for more than k·b
   // copies of a key.
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     if (!slots_.insert(d)) {
       if (keys_ >= capacity_ || holds_only(d)) return insert_result::full;
       auto fresh = slots_.rebuilt(d);
