@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <tamis/any_filter.hpp>
+#include <tamis/buffered.hpp>
 #include <vector>
 
 int main() {
@@ -17,6 +18,13 @@ int main() {
 
   const std::vector<std::string> words = {"sieve", "tamis", "Sieb"};
   if (filter.insert_many(words) != words.size()) return 1;
+
+  // Keys that come one by one: collected in front of the filter, and inserted as batches.
+  tamis::buffered_inserter into(filter);
+  for (std::uint64_t n = 0; n < 1000; ++n) {
+    if (into.insert(filter.hash()(n * n * n)) != tamis::insert_result::inserted) return 1;
+  }
+  if (!into.flush().ok()) return 1;  // before it is saved, for one thing
 
   // A column of Apache Arrow: characters in a row, and where each key begins.
   const std::string_view characters = "sievesiftwinnow";

@@ -12,7 +12,6 @@
 //   prefetch(digest)      for filters without views: asks for what may_contain() reads first
 //   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
 //   prefetch_insert(digest)   asks for what insert() or erase() touches, if that is more
-//   insert_asks_ahead     true: insert() asks for its memory by itself, and does not wait for it
 //   with_updates(use)     calls `use` with a view that has view.insert(probe) and view.erase(probe) instead of test, and
 //                         view.prefetch_more(probe): half way, when what prefetch asked for has arrived, for what an insert
 //                         will read after that
@@ -249,13 +248,7 @@ std::size_t insert_all(F& f, std::size_t size, const Keys& keys, std::span<bool>
         view, size, keys, [&](const auto& probe) { view.prefetch_more(probe); },
         [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
   };
-  if constexpr (requires { requires F::insert_asks_ahead; }) {
-    keys.start();
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
-      note(i, f.insert(keys[i]));
-    }
-  } else if constexpr (requires { f.with_updates(use_probes); }) {
+  if constexpr (requires { f.with_updates(use_probes); }) {
     f.with_updates(use_probes);
   } else if constexpr (requires { f.with_inserter(use); }) {
     f.with_inserter(use);

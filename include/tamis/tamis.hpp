@@ -4,6 +4,7 @@
 
 #include "tamis/any_filter.hpp"
 #include "tamis/batch.hpp"
+#include "tamis/buffered.hpp"
 #include "tamis/concurrent.hpp"
 #include "tamis/detail/io/file.hpp"
 #include "tamis/filters/abf.hpp"

@@ -59,18 +59,10 @@ std::multimap<entry_key, int> entries_of(const infini& f) {
   return all;
 }
 
-std::vector<std::byte> saved(const infini& f) {
-  memory_sink sink;
-  writer out(sink);
-  out(f);
-  EXPECT_TRUE(out.finish().ok());
-  return sink.bytes();
-}
 infini loaded(std::span<const std::byte> bytes) {
   memory_source source(bytes);
   reader in(source);
   infini f = make(1000, 1);
-  f.insert(digest());  // what is on its way is not kept
   in(f);
   EXPECT_TRUE(in.ok()) << in.state().message();
   return f;
@@ -112,58 +104,19 @@ TEST(infini, expanding_changes_no_answer) {
   }
 }
 
-// Keys that wait for their places count on slots behind the last cell's own, which every filter has.
-TEST(infini, files_with_tables_that_end_too_soon_are_refused) {
+// Runs that need more slots behind the last cell's own get them, also where a file left none.
+TEST(infini, tables_without_room_at_their_end_are_widened) {
   for (const std::uint64_t spare : {0u, 64u}) {
     memory_sink sink;
     writer out(sink);
     out(std::uint64_t{64}, std::uint32_t{8}, std::uint32_t{80}, infini::kind::chained, std::uint32_t{0},
         variable_length_table::make(64, spare, 8).value(), std::uint64_t{0});
     ASSERT_TRUE(out.finish().ok());
-    memory_source source(sink.bytes());
-    reader in(source);
-    infini f = stored_access::blank<infini>();
-    in(f);
-    EXPECT_EQ(in.ok(), spare != 0) << in.state().message();
-  }
-}
-
-// The last keys are not in the table yet: `f` is asked beside the same filter with all of them in their places.
-TEST(infini, keys_on_their_way_show_in_every_answer) {
-  for (const unsigned fingerprint : {3u, 12u}) {
-    infini f = make(1000, fingerprint);
-    infini settled = f;
-    std::vector<digest> in = keys(60);
-    in[20] = in[19], in[21] = in[19];  // copies on their way together
-    const std::vector<digest> asked = strangers(500);
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      ASSERT_EQ(f.insert(in[i]), insert_result::inserted);
-      ASSERT_EQ(settled.insert(in[i]), insert_result::inserted);
-      settled = loaded(saved(settled));  // in files they are in their places
-      ASSERT_EQ(f.keys(), i + 1);
-      ASSERT_TRUE(has_all(f, std::span(in).first(i + 1)));
-      for (const digest d : in) ASSERT_EQ(f.count(d), settled.count(d));
-      for (const digest d : asked) ASSERT_EQ(f.may_contain(d), settled.may_contain(d));
-      ASSERT_EQ(entries_of(f), entries_of(settled));
-      ASSERT_EQ(f.expected_fpr(), settled.expected_fpr());
-      ASSERT_TRUE(f == settled && settled == f);
-      ASSERT_TRUE(f.validate().ok());
-      ASSERT_EQ(saved(f), saved(settled));
-      ASSERT_TRUE(loaded(saved(f)) == f);
-      infini other = f;
-      ASSERT_EQ(other.erase(in[i]), erase_result::erased);
-      ASSERT_FALSE(other == f);
-      ASSERT_EQ(other.keys(), i);
-      other = f;
-      ASSERT_TRUE(other.rejuvenate(in[i]));
-      ASSERT_TRUE(other == f);  // it is as long as it can be
-      ASSERT_TRUE(other.expand().ok());
-      ASSERT_TRUE(has_all(other, std::span(in).first(i + 1)));
-      ASSERT_EQ(other.keys(), i + 1);
-      ASSERT_EQ(other.insert(in[0]), insert_result::inserted);
-      ASSERT_TRUE(other.contract().ok());
-      ASSERT_EQ(other.count(in[0]), f.count(in[0]) + 1);
-    }
+    infini f = loaded(sink.bytes());
+    const digest last{~std::uint64_t{0}, 0};
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(f.insert(last), insert_result::inserted);
+    EXPECT_EQ(f.count(last), 50u);
+    EXPECT_TRUE(f.validate().ok());
   }
 }
 

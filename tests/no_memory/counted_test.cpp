@@ -98,6 +98,17 @@ TEST_P(counted, next_to_nothing_else_meanwhile) {
   check_most("expected_fpr");
 }
 
+// Saving reads: it makes no second table.
+TEST_P(counted, a_save_copies_nothing) {
+  counting_memory memory;
+  const filter_params params{.capacity = 3000, .fpr = 0.01, .options = {}, .memory = &memory};
+  any_filter f = any_filter::create(GetParam(), params).value();
+  for (const digest d : keys(2000)) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  const std::uint64_t calls = memory.calls();
+  static_cast<void>(f.save_bytes());
+  EXPECT_EQ(memory.calls(), calls);
+}
+
 // Also what adapting adds, and inserts that know the store.
 TEST_P(counted, every_byte_after_adapting) {
   memory_remote stored;

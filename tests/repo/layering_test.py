@@ -12,7 +12,7 @@ HEADERS = ROOT / "include" / "tamis"
 ROOMS = ["result", "memory", "stream", "detail/base", "digest", "cpu", "params", "options", "remote", "key_parts", "hasher", "key_batch", "concepts",
          "detail/bits", "detail/hash", "detail/io", "detail/mistakes", "detail/math", "detail/remote", "detail/threads", "detail/simd",
          "detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing",
-         "filters", "batch", "memory_remote", "any_filter", "registry", "mapped", "concurrent", "difference", "detail/any", "key_filter", "guard", "tamis"]
+         "filters", "batch", "buffered", "memory_remote", "any_filter", "registry", "mapped", "concurrent", "difference", "detail/any", "key_filter", "guard", "tamis"]
 FAMILIES = {"detail/bloom", "detail/cuckoo", "detail/quotient", "detail/telescoping", "detail/growing"}
 USES = {"detail/telescoping": {"detail/quotient"}, "detail/growing": {"detail/quotient"}}
 # Standard and system headers that public headers may use; everything else has to be ours.

@@ -36,7 +36,6 @@
 #include "tamis/concepts.hpp"
 #include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/bits/bitmap.hpp"
-#include "tamis/detail/growing/insert_queue.hpp"
 #include "tamis/detail/growing/variable_length_table.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
@@ -82,14 +81,14 @@ class infini {
 
   TAMIS_INLINE bool may_contain(digest d) const { return may_contain(locate(d)); }
   TAMIS_INLINE bool may_contain(const address& a) const {
-    if (hints_.say_look(a.cell) || arrivals_.may_have(a.cell)) [[unlikely]]
+    if (hints_.say_look(a.cell)) [[unlikely]]
       return may_contain_anywhere(a.cell, a.following);
     return active_.wide_contains(a.cell, a.following);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const address a = locate(d);
-    std::uint64_t matches = active_.count(a.cell, a.following) + arrivals_.count(a.cell, a.following, active_.longest());
+    std::uint64_t matches = active_.count(a.cell, a.following);
     for (const older_table& t : older_) {
       const address there = in(t, a);
       matches += t.table.count(there.cell, there.following);
@@ -97,24 +96,19 @@ class infini {
     return matches;
   }
 
-  // A key waits among the insert_queue until its memory is there. Where it might be refused, or the table might have to grow,
-  // all go into the table first.
+  // Doubles the table first where the threshold is reached.
   [[nodiscard]] TAMIS_INLINE insert_result insert(digest d) {
-    if (active_.used() >= wait_below_ || !active_.has_free_end()) [[unlikely]]
-      return insert_slowly(d);
+    if (active_.used() >= limit_ && !make_room()) [[unlikely]]
+      return insert_result::full;
     const address a = locate(d);
-    active_.prefetch_update(a.cell);
-    const detail::insert_queue::key due = arrivals_.exchange(a.cell, a.following);
-    if (due.cell != detail::insert_queue::nowhere) [[likely]]
-      enter(due);
-    return insert_result::inserted;
+    active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
+    return active_.insert(a.cell, a.following) || insert_wider(a) ? insert_result::inserted : insert_result::full;
   }
 
   // Contracts where a quarter of the threshold is reached, but never below the first size.
   erase_result erase(digest d) {
     const address a = locate(d);
     active_.prefetch_update(a.cell);
-    settle();
     if (!active_.erase(a.cell, a.following) && !erase_older(a)) return erase_result::absent;
     if (active_.used() <= limit_ / 4 && level_ != 0) contract_if_possible();
     return erase_result::erased;
@@ -123,7 +117,6 @@ class infini {
   // After a true positive: the longest match gets the length of a new entry, in the active table. False if nothing matches, or
   // if there is no room for what comes from the secondary or the chain.  Requires: the key is in.
   bool rejuvenate(digest d) {
-    settle();
     const address a = locate(d);
     return active_.renew(a.cell, a.following) || (!older_.empty() && rejuvenate_older(d));
   }
@@ -141,9 +134,6 @@ class infini {
   template <class Visit>
   void for_each(Visit visit) const {
     active_.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(0u, cell, e); });
-    arrivals_.for_each([&](const detail::insert_queue::key& k) {
-      visit(0u, k.cell, detail::prefix_entry::of(k.following, active_.longest()));
-    });
     for (unsigned i = 0; i < older_.size(); ++i) {
       older_[i].table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(i + 1, cell, e); });
     }
@@ -161,14 +151,14 @@ class infini {
   result<infini> emptied() const;
 
   std::uint64_t keys() const {
-    std::uint64_t all = active_.used() + arrivals_.size();
+    std::uint64_t all = active_.used();
     for (const older_table& t : older_) all += t.table.used();
     return all;
   }
   // Entries at which the active table doubles.
   std::uint64_t capacity() const { return limit_; }
   double expected_fpr() const {
-    double rejected = 1.0 - with_settled([](const detail::variable_length_table& active) { return active.accepted(); });
+    double rejected = 1.0 - active_.accepted();
     for (const older_table& t : older_) rejected *= 1.0 - t.table.accepted();
     return std::max(1.0 - rejected, std::ldexp(static_cast<double>(keys()), -64));  // what one word of a digest can tell apart
   }
@@ -198,26 +188,16 @@ class infini {
   }
   // An update needs the active table only.
   TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
-  static constexpr bool insert_asks_ahead = true;
 
   friend bool operator==(const infini& a, const infini& b) {
-    const auto same_active = [&] {
-      return a.with_settled([&](const auto& one) { return b.with_settled([&](const auto& other) { return one == other; }); });
-    };
     return a.first_ == b.first_ && a.fingerprint_ == b.fingerprint_ && a.threshold_ == b.threshold_ && a.kind_ == b.kind_ &&
-           a.level_ == b.level_ && a.older_ == b.older_ && same_active();
+           a.level_ == b.level_ && a.active_ == b.active_ && a.older_ == b.older_;
   }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    const auto all = [&](auto& active) {
-      archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, active, self.older_);
-    };
-    if constexpr (std::is_const_v<Self>) {
-      self.with_settled(all);
-    } else {
-      self.arrivals_ = {};
-      all(self.active_);
+    archive(self.first_, self.fingerprint_, self.threshold_, self.kind_, self.level_, self.active_, self.older_);
+    if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok() || !self.validate().ok()) return;  // the archive finds the same, and says it
       if (status made = self.note_shape(); !made.ok()) archive.fail(made.message());
     }
@@ -278,8 +258,7 @@ class infini {
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
   TAMIS_NOINLINE bool may_contain_anywhere(std::uint64_t cell, std::uint64_t following) const {
-    return active_.contains(cell, following) || arrivals_.count(cell, following, active_.longest()) != 0 ||
-           older_contain({cell, following});
+    return active_.contains(cell, following) || older_contain({cell, following});
   }
   bool older_contain(const address& a) const {
     return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
@@ -288,25 +267,7 @@ class infini {
     });
   }
 
-  // What waits cannot fail: it came when the last block was free, and that has more slots than there are insert_queue.
-  TAMIS_INLINE void enter(const detail::insert_queue::key& k) {
-    [[maybe_unused]] const bool entered = active_.insert(k.cell, k.following);
-    assert(entered);
-  }
-  TAMIS_INLINE void settle() {
-    if (!arrivals_.empty()) [[unlikely]]
-      enter_all();
-  }
-  void enter_all();
-  // The active table with all keys in their places, for what reads it as a whole and must not change it: a copy if some wait.
-  template <class Use>
-  std::invoke_result_t<Use, const detail::variable_length_table&> with_settled(Use use) const {
-    if (arrivals_.empty()) return use(active_);
-    detail::variable_length_table made = active_;
-    arrivals_.for_each([&made](const detail::insert_queue::key& k) { made.insert(k.cell, k.following); });
-    return use(std::as_const(made));
-  }
-  insert_result insert_slowly(digest d);
+  bool insert_wider(const address& a);
 
   bool erase_older(const address& a);
   bool rejuvenate_older(digest d);
@@ -321,7 +282,6 @@ class infini {
   friend detail::stored_access;
   infini() = default;
 
-  detail::insert_queue arrivals_;  // keys for the active table
   std::uint64_t first_ = 1;        // places of a new filter
   std::uint32_t fingerprint_ = 1;  // F of a new filter
   std::uint32_t threshold_ = 80;   // in percent
@@ -331,8 +291,7 @@ class infini {
   detail::table_list<older_table> older_;  // the secondary, then the chain from young to old
   // From the tables and the threshold.
   older_hints hints_;
-  std::uint64_t limit_ = 1;       // entries at which the active table doubles
-  std::uint64_t wait_below_ = 0;  // entries up to which as many keys may wait as can
+  std::uint64_t limit_ = 1;  // entries at which the active table doubles
 };
 
 }  // namespace tamis::inline TAMIS_LEVEL

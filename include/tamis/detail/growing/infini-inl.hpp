@@ -108,25 +108,14 @@ inline status infini::note_shape() {
   note_limit();
   return {};
 }
-inline void infini::note_limit() {
-  limit_ = limit_of(active_.cells(), threshold_);
-  wait_below_ = limit_ - std::min<std::uint64_t>(limit_, detail::insert_queue::most);
-}
+inline void infini::note_limit() { limit_ = limit_of(active_.cells(), threshold_); }
 
-inline TAMIS_NOINLINE void infini::enter_all() {
-  arrivals_.for_each([this](const detail::insert_queue::key& k) { enter(k); });
-  arrivals_ = {};
-}
-
-inline TAMIS_NOINLINE insert_result infini::insert_slowly(digest d) {
-  settle();
-  if (active_.used() >= limit_ && !make_room()) return insert_result::full;
-  const address a = locate(d);
-  active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
-  while (!active_.insert(a.cell, a.following)) {
-    if (!active_.widen().ok()) return insert_result::full;
-  }
-  return insert_result::inserted;
+// Runs at the table's end that are too long for the room behind it get more. False, and nothing has changed, without memory.
+inline TAMIS_NOINLINE bool infini::insert_wider(const address& a) {
+  do {
+    if (!active_.widen().ok()) return false;
+  } while (!active_.insert(a.cell, a.following));
+  return true;
 }
 
 // A table for prefixes of level_ bits: the places that the filter had when the entries that now run out of bits were new, so
@@ -154,7 +143,6 @@ inline result<infini::older_table> infini::grown_secondary() const {
 }
 
 inline status infini::expand() {
-  settle();
   if (level_ == most_level || active_.cells() > most_places / 2) return failure{"the filter would have more than 2^62 places"};
   const bool has_voids = active_.voids() != 0;
   if (kind_ == kind::basic && has_voids) {
@@ -195,7 +183,6 @@ inline status infini::expand() {
 }
 
 inline status infini::contract() {
-  settle();
   if (level_ == 0) return failure{"the filter has its first size"};
   const unsigned level = level_ - 1;
   TAMIS_TRY(detail::variable_length_table active,
@@ -287,7 +274,6 @@ inline status infini::validate() const {
     return failure{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
                    " expansions from " + std::to_string(first_)};
   }
-  if (active_.spare() <= detail::insert_queue::most) return failure{"its table ends too soon behind its last place"};
   if (level_ == 0 && active_.voids() != 0) return failure{"it has entries without bits, but never expanded"};
   // Every table has longer prefixes than the next one: what is found first is longest.
   unsigned longer = level_;  // all prefixes that come are shorter than this
