@@ -61,7 +61,7 @@ struct cuckooing_kind {
     std::array<std::uint64_t, detail::most_acf_tables> others;
     const digest words = slots.words(stored);
     for (unsigned table = 0; table < slots.shape().k; ++table) {
-      others[table] = (left >> table & 1) != 0 ? detail::slot_search::nowhere : slots.place(words, table);
+      others[table] = (left >> table & 1) != 0 ? detail::nowhere : slots.place(words, table);
     }
     // Not through the slot that is being fixed: it is about to be empty, and a chain that ends there would be a ring.
     const auto room = slots.make_room(std::span(others).first(slots.shape().k), where.place, &log);
@@ -186,10 +186,10 @@ struct swapping_kind {
     const digest stored = slots.key(where);
     const auto first = static_cast<unsigned>(how.random % (b - 1));
     for (unsigned step = 0; step < b - 1; ++step) {
-      const detail::slot_at other{where.place, (where.offset + 1 + (first + step) % (b - 1)) % b};
+      const detail::slot_at other{where.place, (where.slot + 1 + (first + step) % (b - 1)) % b};
       const bool vacant = slots.is_empty(other);
       const digest there = slots.key(other);
-      if (collide(stored, other.offset) || (!vacant && collide(there, where.offset))) continue;
+      if (collide(stored, other.slot) || (!vacant && collide(there, where.slot))) continue;
       slots.remember(where, log);
       slots.remember(other, log);
       slots.write(other, stored);

@@ -56,7 +56,7 @@ void check_lookups(unsigned k, unsigned b, unsigned fingerprint, unsigned select
       EXPECT_EQ(view.matching(probe), by_slot);
       for (unsigned bit = 0; bit < k * b; ++bit) {
         EXPECT_EQ(view.slot(probe, bit).place, table.place(words, bit / b));
-        EXPECT_EQ(view.slot(probe, bit).offset, bit % b);
+        EXPECT_EQ(view.slot(probe, bit).slot, bit % b);
       }
     });
   };

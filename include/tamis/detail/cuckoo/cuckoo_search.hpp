@@ -1,94 +1,43 @@
 #pragma once
 
-// Room for one more fingerprint when both of its buckets are full: a breadth-first search for the shortest chain of moves that
-// ends in an empty slot. Nothing is written before the whole chain is known, so a search that gives up leaves every bit as it
-// was.
-//
-//   roots    first ─┬──┬──┬──┐   second ─┬──┬──┬──┐      both full
-//   moves           .  .  .  .           .  .  .  .      where each of their fingerprints could go instead
-//                         │
-//                         └─► empty slot                 move the fingerprint there, then its predecessor into the gap, ...
-//
-// No bucket occurs twice in a chain, so no move touches a slot that another one has changed.
+// Room for one more fingerprint when both of its buckets are full (detail/cuckoo/room_search.hpp). Nearly all searches end
+// within three moves, and these levels of the tree have a form of their own: what is moved where is found for sixteen moves at
+// once, before any of their buckets is looked at. The few that go deeper begin anew with the whole tree.
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "tamis/detail/cuckoo/bucket_pair.hpp"
+#include "tamis/detail/cuckoo/room_search.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-// The whole tree, for the few searches that go deeper than three moves.
-class cuckoo_search {
- public:
-  // Buckets that a search looks at before it gives up. At a load of 0.95 it needs a dozen; this many lead a little beyond 0.97.
-  static constexpr unsigned most_visits = 2000;
-
-  // As cuckoo_make_room.
-  template <class Table, class Alternate>
-  TAMIS_NOINLINE slot_place make_room(const Table table, std::uint64_t first, std::uint64_t second, Alternate alternate) {
-    size_ = 0;
-    seen_.fill(0);
-    for (const std::uint64_t root : {first, second}) {
-      mark(root);
-      nodes_[size_++] = {root, none, 0};
-    }
-    // The roots are full; every other bucket is looked at when its turn comes, while those behind it are being fetched.
-    for (std::uint32_t turn = 0; turn < size_; ++turn) {
-      const std::uint64_t bucket = nodes_[turn].bucket;
-      const auto empty = table.lanes().empty(table.load(bucket));
-      if (empty != 0) return move_along(table, {bucket, table.lanes().first(empty), true}, turn);
-      for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
-        const unsigned offset = slot * table.lanes().width();
-        const std::uint64_t next = alternate(bucket, table.get(bucket, offset));
-        if (add(next, turn, offset)) table.prefetch(next);
-      }
-    }
-    return {0, 0, false};
-  }
-
- private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+// The moves of the whole tree. A slot is named by its offset.
+template <class Table, class Alternate>
+struct bucket_moves {
+  static constexpr unsigned most_visits = 2000;  // at a load of 0.95 it needs a dozen; this many lead a little beyond 0.97
   static constexpr unsigned seen_bits = 8192;
+  static constexpr bool looks_in_turn = true;
 
-  struct node {
-    std::uint64_t bucket;
-    std::uint32_t from;    // the node whose slot would be moved here
-    std::uint32_t offset;  // of that slot
-  };
-
-  // Buckets are remembered modulo seen_bits: exactly in small tables, where chains meet often; in large ones a bucket is now
-  // and then taken for one seen before, which only makes the search pass it by.
-  bool mark(std::uint64_t bucket) {
-    std::uint64_t& word = seen_[bucket % seen_bits / word_bits];
-    const std::uint64_t bit = std::uint64_t{1} << (bucket % word_bits);
-    const bool is_new = (word & bit) == 0;
-    word |= bit;
-    return is_new;
+  std::optional<unsigned> empty_slot(std::uint64_t bucket) const {
+    const auto empty = table.lanes().empty(table.load(bucket));
+    return empty == 0 ? std::nullopt : std::optional(table.lanes().first(empty));
   }
-  bool add(std::uint64_t bucket, std::uint32_t from, unsigned offset) {
-    if (size_ == most_visits || !mark(bucket)) return false;
-    nodes_[size_++] = {bucket, from, offset};
-    return true;
-  }
-
-  // Moves the last fingerprint of the chain into the empty slot, the one before it into the gap, and so on; says which slot of
-  // a root is free in the end.
-  template <class Table>
-  slot_place move_along(const Table& table, slot_place gap, std::uint32_t last) const {
-    for (std::uint32_t at = last; nodes_[at].from != none; at = nodes_[at].from) {
-      const slot_place source{nodes_[nodes_[at].from].bucket, nodes_[at].offset, true};
-      table.set(gap.bucket, gap.offset, table.get(source.bucket, source.offset));
-      gap = source;
+  void prefetch(std::uint64_t bucket) const { table.prefetch(bucket); }
+  template <class Visit>
+  void for_each_move(std::uint64_t bucket, Visit visit) const {
+    for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
+      const unsigned offset = slot * table.lanes().width();
+      visit(alternate(bucket, table.get(bucket, offset)), offset);
     }
-    return gap;
   }
+  void move(slot_at from, slot_at to) const { table.set(to.place, to.slot, table.get(from.place, from.slot)); }
 
-  unsigned size_ = 0;
-  std::array<std::uint64_t, seen_bits / word_bits> seen_;
-  std::array<node, most_visits> nodes_;
+  const Table table;
+  const Alternate alternate;
 };
 
 // Moves that are found before any of them is looked at: about as many lines as a processor can wait for at once.
@@ -182,8 +131,10 @@ TAMIS_NOINLINE slot_place cuckoo_make_room(const Table table, std::uint64_t firs
     table.set(two.target(before), offset_of(moved), two.fingerprint(before));
     return move_before(before);
   }
-  cuckoo_search search;  // its 33 KiB stay uninitialised
-  return search.make_room(table, first, second, alternate);
+  bucket_moves<Table, Alternate> moves{table, alternate};
+  room_search<bucket_moves<Table, Alternate>> search;  // its 33 KiB stay uninitialised
+  const auto room = search.make_room(moves, std::array{first, second});
+  return room ? slot_place{room->place, room->slot, true} : slot_place{0, 0, false};
 }
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "tamis/detail/cuckoo/adaptive/slot_fingerprints.hpp"
-#include "tamis/detail/cuckoo/adaptive/slot_search.hpp"
+#include "tamis/detail/cuckoo/room_search.hpp"
 #include "tamis/detail/hash/bit_stream.hpp"
 #include "tamis/detail/simd/gather4.hpp"
 

@@ -14,7 +14,7 @@
 // A bin whose key is read gets its label put right: one more than the least of those where its key could be.
 //
 // Labels are hints. Whatever they say, a chain visits no bin twice, ends in a slot that is empty, and has at most `most_levels`
-// moves; nothing is written before it is known. Where none is found, detail/cuckoo/adaptive/slot_search.hpp has the last word.
+// moves; nothing is written before it is known. Where none is found, detail/cuckoo/room_search.hpp has the last word.
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@
 #include <span>
 
 #include "tamis/detail/cuckoo/adaptive/distance_hints.hpp"
-#include "tamis/detail/cuckoo/adaptive/slot_search.hpp"
+#include "tamis/detail/cuckoo/room_search.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -42,17 +42,16 @@ class guided_search {
     return 1 + static_cast<unsigned>(std::countr_zero(any(0) | any(1) << 1 | 4));
   }
 
-  // As slot_search::make_room, and never by moves that the table would rather not make. The roots are one place for every
-  // table, or slot_search::nowhere.
-  template <class Table, class Log>
-  std::optional<slot_at> make_room(Table table, std::span<const std::uint64_t> roots, std::uint64_t avoided, Log* log) {
+  // As room_search::make_room. The roots are one place for every table, or `nowhere`.
+  template <class Table>
+  std::optional<slot_at> make_room(Table table, std::span<const std::uint64_t> roots, std::uint64_t avoided) {
     for (const std::uint64_t root : roots) {
-      if (root != slot_search::nowhere) table.prefetch_keys(root);
+      if (root != nowhere) table.prefetch(root);
     }
     labelled_ways ways{};
     for (unsigned t = 0; t < roots.size(); ++t) {
-      if (roots[t] == slot_search::nowhere) continue;
-      if (const auto offset = table.empty_offset(roots[t])) return slot_at{roots[t], *offset};
+      if (roots[t] == nowhere) continue;
+      if (const auto offset = table.empty_slot(roots[t])) return slot_at{roots[t], *offset};
       places_[t] = roots[t];
       ways[std::max(1u, table.label(roots[t]))] |= std::uint64_t{1} << t;
     }
@@ -65,9 +64,9 @@ class guided_search {
           labelled_ways here = read(table, nodes_[level][n], offset, first);
           for (; here[0] != 0; here[0] &= here[0] - 1) {
             const auto t = static_cast<unsigned>(std::countr_zero(here[0]));
-            const auto empty = table.empty_offset(places_[first + t]);
+            const auto empty = table.empty_slot(places_[first + t]);
             if (empty && is_chain(table, level, first + t, avoided)) {
-              const slot_at freed = move_along(table, level, first + t, *empty, log);
+              const slot_at freed = move_along(table, level, first + t, *empty);
               if (table.b() == 1) relabel(table, freed.place, roots);
               return freed;
             }
@@ -101,7 +100,7 @@ class guided_search {
       if (near == 0) return count;
       const auto way = static_cast<unsigned>(std::countr_zero(near));
       for (std::uint64_t& left : ways) left &= ~(near & (~near + 1));
-      table.prefetch_keys(places_[way]);
+      table.prefetch(places_[way]);
       nodes_[level][count] = {places_[way], way};
     }
     return most;
@@ -113,7 +112,7 @@ class guided_search {
     const labelled_ways ways = table.ways({n.place, offset}, n.from % table.k(), &places_[first]);
     for (std::uint64_t next = ways[1]; next != 0;
          next &= next - 1) {  // those will go on; the rest is asked for when it is chosen
-      table.prefetch_keys(places_[first + static_cast<unsigned>(std::countr_zero(next))]);
+      table.prefetch(places_[first + static_cast<unsigned>(std::countr_zero(next))]);
     }
     const unsigned label = label_before(ways);
     table.set_label(n.place, offset == 0 ? label : std::min(label, table.label(n.place)));
@@ -147,11 +146,11 @@ class guided_search {
   }
 
   // The last key of the chain goes into the empty slot, the one before it into the gap, and so on.
-  template <class Table, class Log>
-  slot_at move_along(Table& table, unsigned level, unsigned way, unsigned offset, Log* log) const {
+  template <class Table>
+  slot_at move_along(Table& table, unsigned level, unsigned way, unsigned offset) const {
     slot_at gap{places_[way], offset};
     for_each_source(table, level, way, [&](slot_at source) {
-      table.move(source, gap, log);
+      table.move(source, gap);
       gap = source;
     });
     return gap;
@@ -162,7 +161,7 @@ class guided_search {
   static void relabel(Table& table, std::uint64_t place, std::span<const std::uint64_t> roots) {
     unsigned nearest = distance_hints::largest - 1;
     for (const std::uint64_t root : roots) {
-      if (root != place && root != slot_search::nowhere) nearest = std::min(nearest, table.label(root));
+      if (root != place && root != nowhere) nearest = std::min(nearest, table.label(root));
     }
     table.set_label(place, nearest + 1);
   }

@@ -34,8 +34,8 @@
 #include "tamis/detail/cuckoo/adaptive/distance_hints.hpp"
 #include "tamis/detail/cuckoo/adaptive/guided_search.hpp"
 #include "tamis/detail/cuckoo/adaptive/slot_fingerprints.hpp"
-#include "tamis/detail/cuckoo/adaptive/slot_search.hpp"
 #include "tamis/detail/cuckoo/adaptive/undo_log.hpp"
+#include "tamis/detail/cuckoo/room_search.hpp"
 #include "tamis/detail/hash/bit_stream.hpp"
 #include "tamis/detail/hash/derived_words.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -106,13 +106,13 @@ class mirrored_slots {
 
   TAMIS_INLINE bool matches(digest words, slot_at at) const {
     const std::uint64_t value = values_.get(index(at));
-    const unsigned number = Numbering::number(at.offset, value >> shape_.fingerprint);
+    const unsigned number = Numbering::number(at.slot, value >> shape_.fingerprint);
     return value != 0 && (value & low_mask(fingerprints_.bits)) == fingerprint(words, number);
   }
 
   void write(slot_at at, digest d, std::uint64_t selector = 0, unsigned left = 0) {
     const std::uint64_t slot = index(at);
-    values_.set(slot, selector << shape_.fingerprint | fingerprint(words(d), Numbering::number(at.offset, selector)));
+    values_.set(slot, selector << shape_.fingerprint | fingerprint(words(d), Numbering::number(at.slot, selector)));
     mirror_.set(slot, d, static_cast<std::uint8_t>(left));
     if (labels_.any() && shape_.b == 1 && labels_[at.place] == 0) labels_.set(at.place, 1);
   }
@@ -229,7 +229,7 @@ class mirrored_slots {
         return true;
       }
     }
-    const auto room = make_room(std::span(roots).first(shape_.k), slot_search::nowhere, nullptr);
+    const auto room = make_room(std::span(roots).first(shape_.k), nowhere, nullptr);
     if (room) write(*room, d);
     return room.has_value();
   }
@@ -238,15 +238,17 @@ class mirrored_slots {
   // there is no way to, or none among as many bins as searches look at.
   TAMIS_NOINLINE std::optional<slot_at> make_room(std::span<const std::uint64_t> roots, std::uint64_t avoided, undo_log* log) {
     return with_shape([&](auto shape) -> std::optional<slot_at> {
-      movable<decltype(shape)> movers(shape, *this);
+      movable<decltype(shape)> movers(shape, *this, log);
       if constexpr (Numbering::has_path) {
         guided_search search;  // its 3 KiB stay uninitialised
-        const auto at = labels_.any() ? search.make_room(movers, roots, avoided, log) : std::nullopt;
+        const auto at = labels_.any() ? search.make_room(movers, roots, avoided) : std::nullopt;
         if (at) return at;
       }
-      slot_search search;  // and its 66 KiB
-      const auto at = search.make_room(movers, roots, avoided, log);
-      return at ? at : search.make_room(movers, roots, avoided, log, true);
+      room_search<decltype(movers)> search;  // and its 66 KiB
+      const auto at = search.make_room(movers, roots, avoided);
+      if (at) return at;
+      movers.anywhere = true;
+      return search.make_room(movers, roots, avoided);
     });
   }
 
@@ -260,24 +262,32 @@ class mirrored_slots {
   template <class Shape>
   class movable {
    public:
-    movable(Shape shape, mirrored_slots& table)
+    // At a load of 0.95 with k = 4, b = 1 a search needs about 90 places, and the keys of 30.
+    static constexpr unsigned most_visits = 4000;
+    static constexpr unsigned seen_bits = 16384;
+    static constexpr bool looks_in_turn = false;  // values are small and near, the keys are not
+
+    bool anywhere = false;  // also by moves into tables that a key has left
+
+    movable(Shape shape, mirrored_slots& table, undo_log* log)
         : shape_(shape),
           bins_(table.shape_.bins),
           generation_(table.generation_),
           keys_(table.mirror_.all()),
           labels_(table.labels_.all()),
-          table_(table) {}
+          table_(table),
+          log_(log) {}
 
     TAMIS_INLINE unsigned k() const { return shape_.k; }
     TAMIS_INLINE unsigned b() const { return shape_.b; }
     TAMIS_INLINE bool is_empty(slot_at at) const { return table_.values_.get(index(at)) == 0; }
-    TAMIS_INLINE std::optional<unsigned> empty_offset(std::uint64_t place) const {
+    TAMIS_INLINE std::optional<unsigned> empty_slot(std::uint64_t place) const {
       for (unsigned offset = 0; offset < shape_.b; ++offset) {
         if (is_empty({place, offset})) return offset;
       }
       return std::nullopt;
     }
-    TAMIS_INLINE void prefetch_keys(std::uint64_t place) const { keys_.prefetch(place * shape_.b); }
+    TAMIS_INLINE void prefetch(std::uint64_t place) const { keys_.prefetch(place * shape_.b); }
 
     // Every place of the key of a slot of table `own`, and those where the key may go, by their labels: not where it is, and
     // not in tables that it has left.
@@ -300,17 +310,20 @@ class mirrored_slots {
       });
       return found;
     }
-    // Where else it could be; with `anywhere` also in tables that it has left.
+    // Where else the keys of the bin could be.
     template <class Visit>
-    TAMIS_INLINE void for_each_other_place(slot_at at, bool anywhere, Visit visit) const {
-      const unsigned closed = anywhere ? 0 : keys_.note(index(at));
-      mirrored_slots::for_each_place(shape_, bins_, words(at), [&](unsigned t, std::uint64_t other) {
-        if (other != at.place && (closed >> t & 1) == 0) visit(other);
-      });
+    TAMIS_INLINE void for_each_move(std::uint64_t place, Visit visit) const {
+      for (unsigned offset = 0; offset < shape_.b; ++offset) {
+        const slot_at at{place, offset};
+        const unsigned closed = anywhere ? 0 : keys_.note(index(at));
+        mirrored_slots::for_each_place(shape_, bins_, words(at), [&](unsigned t, std::uint64_t other) {
+          if (other != place && (closed >> t & 1) == 0) visit(other, offset);
+        });
+      }
     }
 
-    void move(slot_at from, slot_at to, undo_log* log) {
-      if (log != nullptr) table_.remember(to, *log);
+    void move(slot_at from, slot_at to) {
+      if (log_ != nullptr) table_.remember(to, *log_);
       table_.write(to, keys_[index(from)], 0, keys_.note(index(from)));
       if (table_.labels_.any() && shape_.b == 1) relabel(to.place);
     }
@@ -318,7 +331,7 @@ class mirrored_slots {
     TAMIS_INLINE void set_label(std::uint64_t place, unsigned label) { labels_.set(place, label); }
 
    private:
-    TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
+    TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.slot; }
     TAMIS_INLINE digest words(slot_at at) const { return words_of(keys_[index(at)], generation_); }
     // One move more than from the nearest of the bins where its key could be.
     void relabel(std::uint64_t place) {
@@ -332,6 +345,7 @@ class mirrored_slots {
     slot_mirror::view keys_;
     distance_hints::view labels_;
     mirrored_slots& table_;
+    undo_log* log_;  // of the adaptation that the moves belong to, or nullptr
   };
 
   // All keys, and one more, by new hashes in a table of the same size. Nothing if some tries do not find a place for every key.
@@ -379,7 +393,7 @@ class mirrored_slots {
   }
 
  private:
-  TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.offset; }
+  TAMIS_INLINE std::uint64_t index(slot_at at) const { return at.place * shape_.b + at.slot; }
 
   void prepare() {
     fingerprints_ = slot_fingerprints::of(shape_);
