@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS tamis EXPORT tamis-targets)
-install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN README.md EXCLUDE)
 # A set of its own: only who asks for the component `guard` needs RocksDB.
 install(TARGETS tamis_guard EXPORT tamis-guard-targets)
 install(EXPORT tamis-guard-targets NAMESPACE tamis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
