@@ -2,8 +2,6 @@
 
 // Guarded stores for tests: in front of memory or of RocksDB, with every filter of the registry and with the toys.
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
 #include <ostream>
@@ -12,28 +10,11 @@
 #include "tamis/detail/base/random.hpp"
 #include "tamis/guard/guarded_store.hpp"
 #include "tamis/guard/memory_store.hpp"
-#include "tamis/registry.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/registry.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/support/toy_filter.hpp"
 
 namespace tamis::test {
-
-inline const registry& registry_with_toys() {
-  static const registry made = [] {
-    registry all = registry::builtin();
-    all.add(detail::entry_of<toy_everything>());
-    all.add(detail::entry_of<toy_minimal>());
-    return all;
-  }();
-  return made;
-}
-
-inline std::vector<std::string> all_filters() {
-  std::vector<std::string> ids;
-  for (const registry_entry& entry : registry_with_toys().entries()) ids.emplace_back(entry.info->id);
-  return ids;
-}
 
 inline capabilities can(const std::string& id) { return (*registry_with_toys().find(id))->can; }
 
@@ -51,14 +32,6 @@ inline guard_options options_of(const std::string& id, std::uint64_t capacity = 
 
 inline std::string key_of(std::uint64_t number) { return "key " + std::to_string(number); }
 inline std::string stranger(std::uint64_t number) { return "stranger " + std::to_string(number); }
-
-inline std::string test_name(const ::testing::TestParamInfo<std::string>& tested) {
-  std::string name = tested.param;
-  for (char& c : name) {
-    if (c == '-') c = '_';
-  }
-  return name;
-}
 
 // Ends a guard without a last snapshot, so that its store can have another.
 inline void let_go(guarded_store& guarded) { const guarded_store ended = std::move(guarded); }
