@@ -146,7 +146,7 @@ class worker {
 
   concurrent_filter& shared_;
   locked_store* store_;
-  random_source random_;
+  detail::random_source random_;
   std::uint64_t next_;
   std::vector<digest> in_;
   std::uint64_t checked_ = 0;
