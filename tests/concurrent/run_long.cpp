@@ -1,6 +1,6 @@
-// threads_long [CHECKED [TOTALS [SEED]]]: sixteen threads on one filter of every kind in turn, until so many answers have been
-// checked, a thousand million unless told otherwise. With a file of TOTALS it goes on where the last run stopped, and adds to
-// it. Prints a line per round of all kinds; the exit code is 1 if anything was wrong, ever.
+// threads_long [CHECKED [TOTALS [SEED]]]: sixteen threads on one filter of every kind in turn, until so many operations have
+// been checked, a thousand million unless told otherwise. With a file of TOTALS it goes on where the last run stopped, and adds
+// to it. Prints a line per round of all kinds; the exit code is 1 if anything was wrong, ever.
 
 #include <chrono>
 #include <cstdio>
@@ -57,7 +57,7 @@ bool write_totals(const char* path, const totals& now) {
 
 int run(std::uint64_t wanted, const char* path, std::optional<std::uint64_t> seed) {
   constexpr unsigned threads = 16;
-  constexpr std::uint64_t operations = 20'000;
+  constexpr std::uint64_t operations = 50'000;
   totals now = read_totals(path);
   const auto began = std::chrono::steady_clock::now();
   while (now.all().checked < wanted && now.all().wrong == 0) {
@@ -78,7 +78,7 @@ int run(std::uint64_t wanted, const char* path, std::optional<std::uint64_t> see
     ++now.rounds;
     const stress_report all = now.all();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began).count();
-    std::printf("%llu rounds, %llu answers checked, %llu wrong, %lld s\n", static_cast<unsigned long long>(now.rounds),
+    std::printf("%llu rounds, %llu operations checked, %llu wrong, %lld s\n", static_cast<unsigned long long>(now.rounds),
                 static_cast<unsigned long long>(all.checked), static_cast<unsigned long long>(all.wrong),
                 static_cast<long long>(seconds));
     std::fflush(stdout);

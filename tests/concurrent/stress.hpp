@@ -3,9 +3,12 @@
 // Many threads on one filter. Each owns its keys and so knows which are in; it asks for them while the others insert, erase,
 // adapt, grow, save and merge.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <latch>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -90,7 +93,7 @@ class worker {
   void look_at_many() {
     std::array<bool, most_keys> said{};
     shared_.may_contain_many(in_, std::span(said.data(), in_.size()));
-    for (std::size_t i = 0; i < in_.size(); ++i) check(said[i]);
+    check(std::all_of(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(in_.size()), std::identity()));
   }
   void insert() {
     if (in_.size() == most_keys) return;
@@ -154,7 +157,7 @@ class worker {
 };
 
 struct stress_report {
-  std::uint64_t checked = 0;  // answers that were compared with what the asking thread knows
+  std::uint64_t checked = 0;  // operations whose answers were compared with what the asking thread knows
   std::uint64_t wrong = 0;    // of these; and keys that the filter counts too many or too few
 };
 
@@ -166,8 +169,10 @@ stress_report run_workers(concurrent_filter& shared, locked_store* store, unsign
   for (unsigned w = 0; w < threads; ++w) workers.emplace_back(shared, store, w, seed);
   std::vector<std::thread> running;
   std::atomic<unsigned> working = threads;
+  std::latch all_are_there(threads);
   for (worker& w : workers) {
     running.emplace_back([&] {
+      all_are_there.arrive_and_wait();
       w.work(operations);
       --working;
     });
