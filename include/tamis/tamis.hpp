@@ -21,6 +21,7 @@
 #include "tamis/filters/evergreen_fixed.hpp"
 #include "tamis/filters/exaf.hpp"
 #include "tamis/filters/infini.hpp"
+#include "tamis/filters/lock_free.hpp"
 #include "tamis/filters/quotient.hpp"
 #include "tamis/filters/rank_indexed.hpp"
 #include "tamis/filters/rsqf.hpp"

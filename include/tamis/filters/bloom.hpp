@@ -51,21 +51,16 @@ class bloom {
   }
 
   insert_result insert(digest d) {
-    detail::double_hash places(d);
-    for (unsigned i = 0; i < k_; ++i) table_.set(places.next(table_.size()));
+    add<detail::plain_access>(d);
     ++keys_;
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool may_contain(digest d) const {
-    return detail::all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get(i); });
-  }
+  TAMIS_INLINE bool may_contain(digest d) const { return accepts<detail::plain_access>(d); }
 
   status merge(const bloom& other) {
-    if (table_.size() != other.table_.size() || k_ != other.k_) {
-      return failure{"the two bloom filters have different shapes: " + shape() + " and " + other.shape()};
-    }
-    table_ |= other.table_;
+    TAMIS_CHECK(fits(other));
+    unite<detail::plain_access>(other);
     keys_ += other.keys_;
     return {};
   }
@@ -110,6 +105,35 @@ class bloom {
   TAMIS_INLINE void prefetch_insert(digest d) const {
     detail::double_hash places(d);
     for (unsigned i = 0; i < k_; ++i) table_.prefetch(places.next(table_.size()));
+  }
+
+  // What many threads may do at once, with atomic_access (lock_free.hpp); the keys are counted there.
+  template <class Access>
+  TAMIS_INLINE void add(digest d) {
+    detail::double_hash places(d);
+    for (unsigned i = 0; i < k_; ++i) table_.set<Access>(places.next(table_.size()));
+  }
+  template <class Access>
+  TAMIS_INLINE bool accepts(digest d) const {
+    return detail::all_places(d, k_, table_.size(), [this](std::uint64_t i) { return table_.get<Access>(i); });
+  }
+  status fits(const bloom& other) const {
+    if (table_.size() == other.table_.size() && k_ == other.k_) return {};
+    return failure{"the two bloom filters have different shapes: " + shape() + " and " + other.shape()};
+  }
+  // Requires: fits(other).
+  template <class Access>
+  void unite(const bloom& other) {
+    table_.unite<Access>(other.table_);
+  }
+  template <class Access>
+  bloom copied(std::uint64_t keys) const {
+    bloom copy;
+    copy.capacity_ = capacity_;
+    copy.keys_ = keys;
+    copy.k_ = k_;
+    copy.table_ = table_.copied<Access>();
+    return copy;
   }
 
   friend bool operator==(const bloom&, const bloom&) = default;

@@ -82,18 +82,11 @@ class bloom1 {
     return with_shape([&](auto shape) { return insert_as<shape()>(d); });
   }
 
-  bool may_contain(digest d) const {
-    return with_shape([&](auto shape) {
-      return detail::block_places(d, k_).all_set<shape()>(words_.block<shape().width>(words_.block_of(d)));
-    });
-  }
+  bool may_contain(digest d) const { return accepts<detail::plain_access>(d); }
 
   status merge(const bloom1& other) {
-    if (words_.width() != other.words_.width() || split_ != other.split_ || words_.blocks() != other.words_.blocks() ||
-        k_ != other.k_) {
-      return failure{"the two bloom1 filters have different shapes: " + shape() + " and " + other.shape()};
-    }
-    words_.unite(other.words_);
+    TAMIS_CHECK(fits(other));
+    unite<detail::plain_access>(other);
     keys_ += other.keys_;
     return {};
   }
@@ -132,7 +125,7 @@ class bloom1 {
   }
 
   // Batches (batch.hpp): the shape is chosen once, and a probe is found, prefetched and tested in separate steps.
-  template <detail::block_shape S>
+  template <detail::block_shape S, class Access>
   struct view {
     struct probe {
       const std::uint32_t* block;
@@ -142,21 +135,60 @@ class bloom1 {
     TAMIS_INLINE bool may_contain(digest d) const { return test(locate(d)); }
     TAMIS_INLINE probe locate(digest d) const { return {first + detail::reduce(d.high, blocks) * (S.width / 32), d.low}; }
     TAMIS_INLINE void prefetch(const probe& p) const { detail::prefetch_read(p.block); }
-    TAMIS_INLINE bool test(const probe& p) const { return detail::block_places({0, p.low}, k).template all_set<S>(p.block); }
+    TAMIS_INLINE bool test(const probe& p) const {
+      return detail::block_places({0, p.low}, k).template all_set<S, Access>(p.block);
+    }
 
     const std::uint32_t* first;
     std::uint64_t blocks;
     unsigned k;
   };
+  template <class Access, class Use>
+  void with_view_by(Use use) const {
+    with_shape([&](auto shape) { use(view<shape(), Access>{words_.block<shape().width>(0), words_.blocks(), k_}); });
+  }
   template <class Use>
   void with_view(Use use) const {
-    with_shape([&](auto shape) { use(view<shape()>{words_.block<shape().width>(0), words_.blocks(), k_}); });
+    with_view_by<detail::plain_access>(use);
   }
   template <class Use>
   void with_inserter(Use use) {
     with_shape([&](auto shape) { use([this](digest d) { return insert_as<decltype(shape)::value>(d); }); });
   }
   TAMIS_INLINE void prefetch_insert(digest d) const { words_.prefetch_for_write(words_.block_of(d)); }
+
+  // What many threads may do at once, with atomic_access (lock_free.hpp); the keys are counted there.
+  template <class Access>
+  TAMIS_INLINE void add(digest d) {
+    with_shape([&](auto shape) { add_as<shape(), Access>(d); });
+  }
+  template <class Access>
+  TAMIS_INLINE bool accepts(digest d) const {
+    return with_shape([&](auto shape) {
+      return detail::block_places(d, k_).all_set<shape(), Access>(words_.block<shape().width>(words_.block_of(d)));
+    });
+  }
+  status fits(const bloom1& other) const {
+    if (words_.width() == other.words_.width() && split_ == other.split_ && words_.blocks() == other.words_.blocks() &&
+        k_ == other.k_)
+      return {};
+    return failure{"the two bloom1 filters have different shapes: " + shape() + " and " + other.shape()};
+  }
+  // Requires: fits(other).
+  template <class Access>
+  void unite(const bloom1& other) {
+    words_.unite<Access>(other.words_);
+  }
+  template <class Access>
+  bloom1 copied(std::uint64_t keys) const {
+    bloom1 copy;
+    copy.capacity_ = capacity_;
+    copy.keys_ = keys;
+    copy.k_ = k_;
+    copy.split_ = split_;
+    copy.words_ = words_.copied<Access>();
+    return copy;
+  }
 
   friend bool operator==(const bloom1&, const bloom1&) = default;
 
@@ -203,9 +235,19 @@ class bloom1 {
     return small && split->rate <= 1.1 * free->rate ? split : free;
   }
 
+  template <detail::block_shape S, class Access>
+  TAMIS_INLINE void add_as(digest d) {
+    const detail::block_places places(d, k_);
+    std::uint32_t* const block = words_.block<S.width>(words_.block_of(d));
+    if constexpr (Access::is_atomic) {
+      places.set_atomically<S>(block);
+    } else {
+      places.set<S>(block);
+    }
+  }
   template <detail::block_shape S>
   TAMIS_INLINE insert_result insert_as(digest d) {
-    detail::block_places(d, k_).set<S>(words_.block<S.width>(words_.block_of(d)));
+    add_as<S, detail::plain_access>(d);
     ++keys_;
     return insert_result::inserted;
   }

@@ -51,38 +51,25 @@ class counting_bloom {
   }
 
   insert_result insert(digest d) {
-    for_each_place(d, [this](std::uint64_t i) { counters_.increment(i); });
+    add<detail::plain_access>(d);
     ++keys_;
     return insert_result::inserted;
   }
 
-  TAMIS_INLINE bool may_contain(digest d) const {
-    return detail::all_places(d, k_, counters_.size(), [this](std::uint64_t i) { return counters_.get(i) != 0; });
-  }
+  TAMIS_INLINE bool may_contain(digest d) const { return accepts<detail::plain_access>(d); }
 
   erase_result erase(digest d) {
     if (!may_contain(d)) return erase_result::absent;
-    // A key that was never inserted may pass `may_contain` with two of its places on one counter of 1: lower no counter below
-    // zero.
-    for_each_place(d, [this](std::uint64_t i) {
-      if (counters_.get(i) != 0) counters_.decrement(i);
-    });
+    take_out<detail::plain_access>(d);
     keys_ -= keys_ != 0;
     return erase_result::erased;
   }
 
-  // The smallest counter. If even that is stuck, all that is known is that there are no more copies than keys.
-  std::uint64_t count(digest d) const {
-    unsigned least = counters_.top;
-    for_each_place(d, [&](std::uint64_t i) { least = std::min(least, counters_.get(i)); });
-    return least == counters_.top ? std::max<std::uint64_t>(keys_, counters_.top) : least;
-  }
+  std::uint64_t count(digest d) const { return count_among<detail::plain_access>(d, keys_); }
 
   status merge(const counting_bloom& other) {
-    if (counters_.size() != other.counters_.size() || k_ != other.k_) {
-      return failure{"the two counting-bloom filters have different shapes: " + shape() + " and " + other.shape()};
-    }
-    for (std::uint64_t i = 0; i < counters_.size(); ++i) counters_.add(i, other.counters_.get(i));
+    TAMIS_CHECK(fits(other));
+    unite<detail::plain_access>(other);
     keys_ += other.keys_;
     return {};
   }
@@ -112,6 +99,48 @@ class counting_bloom {
   }
   TAMIS_INLINE void prefetch_insert(digest d) const {
     for_each_place(d, [this](std::uint64_t i) { counters_.prefetch(i); });
+  }
+
+  // What many threads may do at once, with atomic_access (lock_free.hpp); the keys are counted there.
+  template <class Access>
+  TAMIS_INLINE void add(digest d) {
+    for_each_place(d, [this](std::uint64_t i) { counters_.increment<Access>(i); });
+  }
+  // A key that was never inserted may be accepted with two of its places on one counter of 1: lowers no counter below zero.
+  template <class Access>
+  TAMIS_INLINE void take_out(digest d) {
+    for_each_place(d, [this](std::uint64_t i) { counters_.decrement_if_any<Access>(i); });
+  }
+  template <class Access>
+  TAMIS_INLINE bool accepts(digest d) const {
+    return detail::all_places(d, k_, counters_.size(), [this](std::uint64_t i) { return counters_.get<Access>(i) != 0; });
+  }
+  // The smallest counter. If even that is stuck, all that is known is that there are no more copies than keys.
+  template <class Access>
+  std::uint64_t count_among(digest d, std::uint64_t keys) const {
+    unsigned least = counters_.top;
+    for_each_place(d, [&](std::uint64_t i) { least = std::min(least, counters_.get<Access>(i)); });
+    return least == counters_.top ? std::max<std::uint64_t>(keys, counters_.top) : least;
+  }
+  status fits(const counting_bloom& other) const {
+    if (counters_.size() == other.counters_.size() && k_ == other.k_) return {};
+    return failure{"the two counting-bloom filters have different shapes: " + shape() + " and " + other.shape()};
+  }
+  // Requires: fits(other).
+  template <class Access>
+  void unite(const counting_bloom& other) {
+    for (std::uint64_t i = 0; i < counters_.size(); ++i) {
+      if (const unsigned more = other.counters_.get<Access>(i)) counters_.add<Access>(i, more);
+    }
+  }
+  template <class Access>
+  counting_bloom copied(std::uint64_t keys) const {
+    counting_bloom copy;
+    copy.capacity_ = capacity_;
+    copy.keys_ = keys;
+    copy.k_ = k_;
+    copy.counters_ = counters_.copied<Access>();
+    return copy;
   }
 
   friend bool operator==(const counting_bloom&, const counting_bloom&) = default;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/detail/base/access.hpp"
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/result.hpp"
@@ -90,6 +91,14 @@ class zeroed_array {
     TAMIS_TRY(zeroed_array longer, make(size));
     if (this->size() != 0) std::memcpy(longer.data_, data_, bytes());
     return longer;
+  }
+
+  // A copy, value by value, of what other threads may be changing.
+  template <class Access>
+  zeroed_array copied() const {
+    zeroed_array copy = make(size()).value();
+    for (std::uint64_t i = 0; i < size(); ++i) copy.data_[i] = Access::load(data_[i]);
+    return copy;
   }
 
   std::uint64_t size() const { return extent_.size; }

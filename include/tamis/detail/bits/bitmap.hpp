@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tamis/detail/base/access.hpp"
 #include "tamis/detail/base/checked.hpp"
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/detail/base/numbered_check.hpp"
@@ -16,8 +17,8 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-// Readers may share a bitmap; a writer must be alone, because a write touches the whole word. A bitmap that was moved from may
-// only be assigned to or destroyed.
+// Readers may share a bitmap; a writer must be alone, because a write touches the whole word. With atomic_access (access.hpp)
+// bits may be set while others read and set them. A bitmap that was moved from may only be assigned to or destroyed.
 class bitmap {
  public:
   bitmap() = default;
@@ -33,14 +34,16 @@ class bitmap {
   std::uint64_t size() const { return size_; }
   std::uint64_t bits() const { return words_.bytes() * 8; }  // of memory
 
+  template <class Access = plain_access>
   TAMIS_INLINE bool get(std::uint64_t i) const {
     assert(i < size_);
-    return ((words_[i / word_bits] >> (i % word_bits)) & 1) != 0;
+    return ((Access::load(words_[i / word_bits]) >> (i % word_bits)) & 1) != 0;
   }
 
+  template <class Access = plain_access>
   TAMIS_INLINE void set(std::uint64_t i) {
     assert(i < size_);
-    words_[i / word_bits] |= one(i);
+    Access::add_bits(words_[i / word_bits], one(i));
   }
 
   TAMIS_INLINE void reset(std::uint64_t i) {
@@ -91,10 +94,18 @@ class bitmap {
   }
 
   // Sets every bit that `other` has set.  Requires: same size.
-  bitmap& operator|=(const bitmap& other) {
+  template <class Access = plain_access>
+  void unite(const bitmap& other) {
     assert(size_ == other.size_);
-    for (std::uint64_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
-    return *this;
+    for (std::uint64_t w = 0; w < words_.size(); ++w) Access::add_bits(words_[w], Access::load(other.words_[w]));
+  }
+
+  template <class Access>
+  bitmap copied() const {
+    bitmap copy;
+    copy.size_ = size_;
+    copy.words_ = words_.template copied<Access>();
+    return copy;
   }
 
   // Of every `by` bits one: are any of them set?  Requires: by divides size().

@@ -1,7 +1,7 @@
 #pragma once
 
 // Small counters that stick at the top: a counter that has reached its largest value may stand for more, so it never goes down
-// again.
+// again. With atomic_access (access.hpp) they may be changed while others read and change them.
 
 #include <cstdint>
 
@@ -28,21 +28,46 @@ class sticky_counters {
   std::uint64_t size() const { return size_; }
   std::uint64_t bits() const { return bytes_.size() * 8; }
 
-  TAMIS_INLINE unsigned get(std::uint64_t i) const { return bytes_[i / per_byte] >> shift(i) & top; }
+  template <class Access = plain_access>
+  TAMIS_INLINE unsigned get(std::uint64_t i) const {
+    return in(Access::load(bytes_[i / per_byte]), i);
+  }
   TAMIS_INLINE bool stuck(std::uint64_t i) const { return get(i) == top; }
 
+  template <class Access = plain_access>
   TAMIS_INLINE void increment(std::uint64_t i) {
-    bytes_[i / per_byte] = static_cast<std::uint8_t>(bytes_[i / per_byte] + (unsigned{!stuck(i)} << shift(i)));
+    Access::update(bytes_[i / per_byte], [i](std::uint8_t byte) {
+      return static_cast<std::uint8_t>(byte + (unsigned{in(byte, i) != top} << shift(i)));
+    });
   }
   // Requires: get(i) != 0.
   TAMIS_INLINE void decrement(std::uint64_t i) {
     assert(get(i) != 0);
     bytes_[i / per_byte] = static_cast<std::uint8_t>(bytes_[i / per_byte] - (unsigned{!stuck(i)} << shift(i)));
   }
+  // A counter of 0 stays one.
+  template <class Access = plain_access>
+  TAMIS_INLINE void decrement_if_any(std::uint64_t i) {
+    Access::update(bytes_[i / per_byte], [i](std::uint8_t byte) {
+      const unsigned now = in(byte, i);
+      return static_cast<std::uint8_t>(byte - (unsigned{now != 0 && now != top} << shift(i)));
+    });
+  }
   // Adds a counter of another table. Sums beyond the top stick.
+  template <class Access = plain_access>
   void add(std::uint64_t i, unsigned amount) {
-    const unsigned sum = std::min(get(i) + amount, top);
-    bytes_[i / per_byte] = static_cast<std::uint8_t>((bytes_[i / per_byte] & ~(top << shift(i))) | sum << shift(i));
+    Access::update(bytes_[i / per_byte], [i, amount](std::uint8_t byte) {
+      const unsigned sum = std::min(in(byte, i) + amount, top);
+      return static_cast<std::uint8_t>((byte & ~(top << shift(i))) | sum << shift(i));
+    });
+  }
+
+  template <class Access>
+  sticky_counters copied() const {
+    sticky_counters copy;
+    copy.size_ = size_;
+    copy.bytes_ = bytes_.template copied<Access>();
+    return copy;
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i / per_byte); }
@@ -70,6 +95,7 @@ class sticky_counters {
 
  private:
   static constexpr unsigned per_byte = 8 / Bits;
+  static constexpr unsigned in(std::uint8_t byte, std::uint64_t i) { return byte >> shift(i) & top; }
   static constexpr unsigned shift(std::uint64_t i) { return static_cast<unsigned>(i % per_byte) * Bits; }
 
   std::uint64_t size_ = 0;

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tamis/detail/base/access.hpp"
 #include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/hash/place.hpp"
@@ -103,14 +104,15 @@ class block_places {
   }
 
   // Are all places set in the block at `block`?
-  template <block_shape S>
+  template <block_shape S, class Access = plain_access>
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
-    if (S.split || k_ <= places_per_seed) return all_set<S>(block, 0, count<S>());
-    return (unsigned{all_set<S>(block, 0, places_per_seed)} & unsigned{all_set<S>(block, 1, k_ - places_per_seed)}) != 0;
+    if (S.split || k_ <= places_per_seed) return all_set<S, Access>(block, 0, count<S>());
+    return (unsigned{all_set<S, Access>(block, 0, places_per_seed)} &
+            unsigned{all_set<S, Access>(block, 1, k_ - places_per_seed)}) != 0;
 #else
     std::uint32_t all = 1;
-    for_each<S>([&](unsigned lane, unsigned bit) { all &= block[lane] >> bit; });
+    for_each<S>([&](unsigned lane, unsigned bit) { all &= Access::load(block[lane]) >> bit; });
     return all & 1;
 #endif
   }
@@ -142,6 +144,12 @@ class block_places {
 #endif
   }
 
+  // The same while others read and set bits of the block: one by one, since each is an atomic write unless it is there.
+  template <block_shape S>
+  TAMIS_INLINE void set_atomically(std::uint32_t* block) const {
+    for_each<S>([block](unsigned lane, unsigned bit) { atomic_access::add_bits(block[lane], std::uint32_t{1} << bit); });
+  }
+
  private:
   // The upper half of digest.low first, then the lower; the lower for split blocks, which need one only and no shift for it.
   template <block_shape S>
@@ -169,15 +177,15 @@ class block_places {
                               _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers)));
   }
 
-  template <block_shape S>
+  template <block_shape S, class Access>
   TAMIS_INLINE bool all_set(const std::uint32_t* block, unsigned which, unsigned count) const {
     const __m256i x = products<S>(which);
     const __m256i upper = _mm256_slli_epi32(x, 8);
     __m256i words;
     if constexpr (S.split)
-      words = own_lanes<S.width>(block, upper);
+      words = own_lanes<S.width, Access>(block, upper);
     else
-      words = pick_lanes<S.width>(block, _mm256_srli_epi32(x, 24), upper);
+      words = pick_lanes<S.width, Access>(block, _mm256_srli_epi32(x, 24), upper);
     const __m256i bits = _mm256_sllv_epi32(words, _mm256_srli_epi32(x, 27));
     return _mm256_testc_ps(_mm256_castsi256_ps(bits), _mm256_castsi256_ps(first_signs(count))) != 0;
   }
@@ -260,9 +268,19 @@ class block_words {
   }
 
   // Sets every bit that is set in `other`.  Requires: same width and number of blocks.
+  template <class Access = plain_access>
   void unite(const block_words& other) {
     assert(width_ == other.width_ && blocks_ == other.blocks_);
-    for (std::uint64_t i = 0; i < lanes_.size(); ++i) lanes_[i] |= other.lanes_[i];
+    for (std::uint64_t i = 0; i < lanes_.size(); ++i) Access::add_bits(lanes_[i], Access::load(other.lanes_[i]));
+  }
+
+  template <class Access>
+  block_words copied() const {
+    block_words copy;
+    copy.width_ = width_;
+    copy.blocks_ = blocks_;
+    copy.lanes_ = lanes_.template copied<Access>();
+    return copy;
   }
 
   // Every `by` blocks united to one.  Requires: by divides blocks().
