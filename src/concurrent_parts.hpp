@@ -132,8 +132,8 @@ class concurrent_parts {
   const stripe_map& map() const { return map_; }
 
   TAMIS_INLINE bool may_contain(digest d) const {
-    const digest local = map_.local(d);
-    return home(d).shared.read([local](const auto& filter) { return filter->may_contain(local); });
+    const auto [high, low] = map_.local(d);
+    return home(d).shared.read([high = high, low = low](const auto& filter) { return filter->may_contain(digest{high, low}); });
   }
   insert_result insert(digest d) { return insert(take_turn(d), d); }
   insert_result insert(const turn& mine, digest d) {

@@ -41,9 +41,9 @@ struct stripe : detail::shared_filter<> {
 
   enum class answer { no, maybe, unknown };
   answer ask(digest local) const {
-    return read([local](const auto& now) {
+    return read([high = local.high, low = local.low](const auto& now) {
       if (!now) return answer::unknown;
-      return now->may_contain(local) ? answer::maybe : answer::no;
+      return now->may_contain({high, low}) ? answer::maybe : answer::no;
     });
   }
   // What a true in `out` means: `maybe`, or `unknown` for all.
