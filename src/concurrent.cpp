@@ -126,7 +126,7 @@ concurrent_stats concurrent_filter::stats() const { return parts_->stats(); }
 
 status concurrent_filter::save(byte_sink& sink, save_moment moment) const {
   const saved_stripes content = parts_->saved(moment);
-  const frame_header header{saved_stripes::frame_kind, saved_stripes::version, hash_.identity()};
+  const frame_header header{std::string(saved_kind), saved_stripes::version, hash_.identity()};
   return write_frame(sink, header, [&content](writer& out) { out(content); });
 }
 status concurrent_filter::save_file(const std::string& path, save_moment moment) const {
@@ -140,7 +140,7 @@ result<concurrent_filter> concurrent_filter::load(byte_source& source, const loa
   saved_stripes content;
   hasher hash;
   TAMIS_CHECK(read_frame(source, [&](const frame_header& header, reader& in) -> status {
-    if (header.kind != saved_stripes::frame_kind)
+    if (header.kind != saved_kind)
       return failure{"it holds a filter of the kind " + header.kind + ", not a concurrent one", error_code::mismatch};
     if (header.kind_version != saved_stripes::version) {
       return failure{"it holds version " + std::to_string(header.kind_version) +

@@ -39,7 +39,6 @@ class stripe_of_remote {
 
 // The payload of a saved one.
 struct saved_stripes {
-  static constexpr const char* frame_kind = "concurrent";
   static constexpr std::uint32_t version = 1;
 
   std::uint32_t bits = 0;

@@ -178,8 +178,9 @@ class concurrent_filter {
   option_list settings() const;  // of the first stripe
   concurrent_stats stats() const;
 
-  // A frame of the kind "concurrent" (docs/format.md). A stripe's changes wait until it has been copied, with of_the_whole
+  // A frame of this kind (docs/format.md). A stripe's changes wait until it has been copied, with of_the_whole
   // until all have been; lookups go on. The saved bytes are in memory first.
+  static constexpr std::string_view saved_kind = "concurrent";
   status save(byte_sink& sink, save_moment moment = save_moment::of_each_stripe) const;
   status save_file(const std::string& path, save_moment moment = save_moment::of_each_stripe) const;
   std::vector<std::byte> save_bytes(save_moment moment = save_moment::of_each_stripe) const;

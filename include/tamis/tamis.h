@@ -13,7 +13,8 @@
  *            A secret is never part of a text, for texts end up in logs: it is 16 bytes of their own, or NULL.
  * Structs    Begin with struct_size = sizeof. Later versions only append fields.
  * Bytes out  Through a sink, so that memory of one allocator is never freed by another.
- * Threads    `const tamis_filter*`: any number of threads at once. Otherwise one thread, and no reader meanwhile.
+ * Threads    `const tamis_filter*`: any number of threads at once. Otherwise one thread, and no reader meanwhile. A concurrent
+ *            filter (the option concurrent=1): all functions but *_free at once, from any thread.
  * Callbacks  Run on the calling thread. They return (no longjmp, no exception) and leave the handle of the call alone. If one
  *            answers < 0, the call stops with TAMIS_CALLBACK.
  */
@@ -133,6 +134,10 @@ typedef struct tamis_keys {
  *
  * Options of every filter: capacity=1M, fpr=0.01 or bits_per_key=12, seed=HEX (of the fast hash), mistakes=N (a list of known
  * mistakes). Without them: capacity=1M fpr=0.01 seed=0. tamis_describe lists those of a filter. Numbers: 1000000, 1e6, 1M.
+ * concurrent=1 makes a filter that all threads use and change at once, in stripes=N parts (a power of two up to 256; without it
+ * the capacity decides). A lookup sees all changes before it. It saves and loads as such, can be neither mapped nor folded,
+ * merges without a remote and with its like. Whoever changes a store and the filter while others adapt sees to it that both
+ * agree whenever the remote is asked.
  * `secret`: 16 bytes for the keyed hash, where strangers choose keys; NULL: the fast hash. It is not saved. */
 
 TAMIS_API int tamis_filter_create(const char* spec, const uint8_t* secret, tamis_filter** out, tamis_error* error);
@@ -244,10 +249,28 @@ TAMIS_API uint64_t tamis_filter_known_mistakes(const tamis_filter* filter);
 TAMIS_API double tamis_filter_expected_fpr(const tamis_filter* filter); /* of the present content */
 /* Bits of memory: what a lookup may touch, and what may be elsewhere (mirrors, shadows). */
 TAMIS_API void tamis_filter_bits(const tamis_filter* filter, uint64_t* fast, uint64_t* slow);
-TAMIS_API int tamis_filter_is_keyed(const tamis_filter* filter); /* is a secret needed to load it? */
+TAMIS_API uint32_t tamis_filter_stripes(const tamis_filter* filter); /* of a concurrent filter; 0: it is none */
+TAMIS_API int tamis_filter_is_keyed(const tamis_filter* filter);     /* is a secret needed to load it? */
 TAMIS_API int tamis_filter_same_hash(const tamis_filter* filter, const tamis_filter* other);
 /* JSON of the options in force. */
 TAMIS_API int tamis_filter_settings(const tamis_filter* filter, tamis_sink sink, void* context, tamis_error* error);
+
+/* ---- differences between saved filters ----
+ *
+ * What changed, as a patch: whoever has the old bytes makes the new ones of it. A patch fits one filter only; the wrong one, or
+ * one that was applied, is TAMIS_MISMATCH. Everything is verified before it is given out or written. Instead of the old bytes
+ * their checksums are enough, 8 bytes for each 64 KiB; then blocks that changed are sent whole. Files must not be shortened
+ * meanwhile. */
+
+TAMIS_API int tamis_diff_bytes(const void* old, size_t old_size, const void* made, size_t made_size, tamis_sink sink,
+                               void* context, tamis_error* error);
+TAMIS_API int tamis_diff_files(const char* old, const char* made, tamis_sink sink, void* context, tamis_error* error);
+TAMIS_API int tamis_patch_bytes(const void* saved, size_t size, const void* patch, size_t patch_size, tamis_sink sink,
+                                void* context, tamis_error* error);
+/* In place: the file at `path` is replaced whole or not at all, and synced. */
+TAMIS_API int tamis_patch_file(const char* path, const char* patch, tamis_error* error);
+TAMIS_API int tamis_checksums_of_bytes(const void* saved, size_t size, tamis_sink sink, void* context, tamis_error* error);
+TAMIS_API int tamis_checksums_of_file(const char* path, tamis_sink sink, void* context, tamis_error* error);
 
 #ifdef __cplusplus
 }

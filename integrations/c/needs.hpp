@@ -8,7 +8,7 @@ namespace tamis::c {
 // The filter is there and has the capability.
 inline status needs(const tamis_filter* filter, bool capabilities::*capability, const char* name) {
   TAMIS_CHECK(given(filter, "filter"));
-  if (filter->filter.can().*capability) return {};
+  if (filter->visit([](const auto& f) { return f.can(); }).*capability) return {};
   return failure{"the filter " + filter->kind + " cannot " + name, error_code::unsupported};
 }
 
