@@ -23,6 +23,47 @@ static int begin(store_object* self) {
 }
 static void end(store_object* self) { turn_end_read(&self->turn); }
 
+/* A callback of this file fails for want of memory only. */
+static void raise_store_error(const tamis_error* error) {
+  if (error->code == TAMIS_CALLBACK) {
+    PyErr_NoMemory();
+  } else {
+    raise_error(error);
+  }
+}
+
+/* `answer` of a call that uses the store, in a turn and without the GIL. If it is < 0 an exception is set. */
+#define IN_TURN(self, answer, call)              \
+  do {                                           \
+    tamis_error error;                           \
+    (answer) = -1;                               \
+    if (begin(self) < 0) break;                  \
+    Py_BEGIN_ALLOW_THREADS(answer) = (call);     \
+    Py_END_ALLOW_THREADS end(self);              \
+    if ((answer) < 0) raise_store_error(&error); \
+  } while (0)
+
+/* Bytes that callbacks collect, without the GIL and so without Python's memory. */
+typedef struct {
+  char* bytes;
+  size_t used, room;
+} byte_list;
+
+/* A tamis_sink, whose context is a byte_list. */
+static int append_bytes(void* context, const void* bytes, size_t size) {
+  byte_list* const list = context;
+  if (list->room - list->used < size) {
+    const size_t room = 2 * list->room + size;
+    char* const grown = room < size ? NULL : realloc(list->bytes, room);
+    if (grown == NULL) return -1;
+    list->bytes = grown;
+    list->room = room;
+  }
+  if (size > 0) memcpy(list->bytes + list->used, bytes, size);
+  list->used += size;
+  return 0;
+}
+
 static int read_store_key(PyObject* object, one_key* key) {
   if (read_key(object, key) < 0) return -1;
   if (!key->is_integer) return 0;
@@ -124,14 +165,9 @@ static PyObject* store_exit(store_object* self, PyObject* Py_UNUSED(args)) { ret
 
 static int store_contains(store_object* self, PyObject* object) {
   one_key key;
-  tamis_error error;
+  int answer;
   if (read_store_key(object, &key) < 0) return -1;
-  int answer = -1;
-  if (begin(self) == 0) {
-    Py_BEGIN_ALLOW_THREADS answer = tamis_store_contains(self->store, key.bytes.data, key.bytes.size, &error);
-    Py_END_ALLOW_THREADS end(self);
-    if (answer < 0) raise_error(&error);
-  }
+  IN_TURN(self, answer, tamis_store_contains(self->store, key.bytes.data, key.bytes.size, &error));
   release_key(&key);
   return answer < 0 ? -1 : answer;
 }
@@ -150,39 +186,16 @@ static PyObject* store_may_contain(store_object* self, PyObject* object) {
   return answer;
 }
 
-typedef struct {
-  char* bytes;
-  size_t size;
-} copied_value;
-
-static int copy_value(void* context, const void* bytes, size_t size) {
-  copied_value* const copy = context;
-  copy->bytes = malloc(size == 0 ? 1 : size);
-  if (copy->bytes == NULL) return -1;
-  if (size > 0) memcpy(copy->bytes, bytes, size);
-  copy->size = size;
-  return 0;
-}
-
 /* 1: *value is new. 0: the key is not there. -1: an exception is set. */
 static int find_value(store_object* self, PyObject* object, PyObject** value) {
   one_key key;
-  tamis_error error;
+  int answer;
+  byte_list copy = {NULL, 0, 0};
   if (read_store_key(object, &key) < 0) return -1;
-  int answer = -1;
-  copied_value copy = {NULL, 0};
-  if (begin(self) == 0) {
-    Py_BEGIN_ALLOW_THREADS answer = tamis_store_get(self->store, key.bytes.data, key.bytes.size, copy_value, &copy, &error);
-    Py_END_ALLOW_THREADS end(self);
-    if (answer == TAMIS_CALLBACK) {
-      PyErr_NoMemory();
-    } else if (answer < 0) {
-      raise_error(&error);
-    }
-  }
+  IN_TURN(self, answer, tamis_store_get(self->store, key.bytes.data, key.bytes.size, append_bytes, &copy, &error));
   release_key(&key);
   if (answer == 1) {
-    *value = PyBytes_FromStringAndSize(copy.bytes, (Py_ssize_t)copy.size);
+    *value = PyBytes_FromStringAndSize(copy.bytes, (Py_ssize_t)copy.used);
     if (*value == NULL) answer = -1;
   }
   free(copy.bytes);
@@ -205,27 +218,17 @@ static PyObject* store_getitem(store_object* self, PyObject* key) {
 
 static int put(store_object* self, const one_key* key, PyObject* object) {
   Py_buffer value;
-  tamis_error error;
+  int answer;
   if (read_value(object, &value) < 0) return -1;
-  int answer = -1;
-  if (begin(self) == 0) {
-    Py_BEGIN_ALLOW_THREADS answer =
-        tamis_store_put(self->store, key->bytes.data, key->bytes.size, value.buf, (size_t)value.len, &error);
-    Py_END_ALLOW_THREADS end(self);
-    if (answer < 0) raise_error(&error);
-  }
+  IN_TURN(self, answer, tamis_store_put(self->store, key->bytes.data, key->bytes.size, value.buf, (size_t)value.len, &error));
   PyBuffer_Release(&value);
   return answer < 0 ? -1 : 0;
 }
 
 /* 1: it was there. */
 static int erase(store_object* self, const one_key* key) {
-  tamis_error error;
   int answer;
-  if (begin(self) < 0) return -1;
-  Py_BEGIN_ALLOW_THREADS answer = tamis_store_erase(self->store, key->bytes.data, key->bytes.size, &error);
-  Py_END_ALLOW_THREADS end(self);
-  if (answer < 0) raise_error(&error);
+  IN_TURN(self, answer, tamis_store_erase(self->store, key->bytes.data, key->bytes.size, &error));
   return answer < 0 ? -1 : answer;
 }
 
@@ -258,29 +261,18 @@ enum { block_size = 512 };
 
 /* The values of a block, one behind the other. A size of -1: the key is not there. */
 typedef struct {
-  char* bytes;
-  size_t used, room;
+  byte_list values;
   int64_t sizes[block_size];
 } value_block;
 
 static int take_value(void* context, uint64_t index, const void* value, size_t size) {
   value_block* const block = context;
   block->sizes[index] = value == NULL ? -1 : (int64_t)size;
-  if (value == NULL || size == 0) return 0;
-  if (block->room - block->used < size) {
-    const size_t room = 2 * block->room + size;
-    char* const grown = room < size ? NULL : realloc(block->bytes, room);
-    if (grown == NULL) return -1;
-    block->bytes = grown;
-    block->room = room;
-  }
-  memcpy(block->bytes + block->used, value, size);
-  block->used += size;
-  return 0;
+  return append_bytes(&block->values, value, value == NULL ? 0 : size);
 }
 
 static int append_values(const value_block* block, size_t count, PyObject* list) {
-  const char* next = block->bytes;
+  const char* next = block->values.bytes;
   for (size_t i = 0; i < count; ++i) {
     const int64_t size = block->sizes[i];
     PyObject* const value = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize(size == 0 ? "" : next, (Py_ssize_t)size);
@@ -294,19 +286,10 @@ static int append_values(const value_block* block, size_t count, PyObject* list)
 
 static int get_block(store_object* self, const tamis_slice* slices, size_t count, value_block* block, PyObject* list) {
   const tamis_keys keys = {sizeof keys, TAMIS_SLICES, count, slices, 0, 0, NULL, 0, NULL, 0, NULL, NULL, 0};
-  tamis_error error;
   int answer;
-  if (begin(self) < 0) return -1;
-  block->used = 0;
-  Py_BEGIN_ALLOW_THREADS answer = tamis_store_get_many(self->store, &keys, take_value, block, &error);
-  Py_END_ALLOW_THREADS end(self);
-  if (answer >= 0) return append_values(block, count, list);
-  if (answer == TAMIS_CALLBACK) {
-    PyErr_NoMemory();
-  } else {
-    raise_error(&error);
-  }
-  return -1;
+  block->values.used = 0;
+  IN_TURN(self, answer, tamis_store_get_many(self->store, &keys, take_value, block, &error));
+  return answer < 0 ? -1 : append_values(block, count, list);
 }
 
 /* The tuple keeps str and bytes alive; other objects may change meanwhile, and are copied. */
@@ -354,7 +337,7 @@ static PyObject* store_get_many(store_object* self, PyObject* given) {
     slices[at] = key.bytes;
     if ((at + 1 == block_size || i + 1 == size) && get_block(self, slices, at + 1, block, list) < 0) Py_CLEAR(list);
   }
-  if (block != NULL) free(block->bytes);
+  if (block != NULL) free(block->values.bytes);
   free(block);
   Py_XDECREF(keys);
   return list;
@@ -416,23 +399,25 @@ static int add_puts(tamis_batch* batch, PyObject* puts) {
 
 typedef int (*use_batch)(tamis_store*, const tamis_batch*, tamis_error*);
 
-static PyObject* change_many(store_object* self, PyObject* puts, PyObject* erases, use_batch use) {
+static tamis_batch* new_batch(void) {
   tamis_batch* batch;
   tamis_error error;
+  if (tamis_batch_create(&batch, &error) < 0) raise_error(&error);
+  return batch;
+}
+
+static PyObject* change_many(store_object* self, PyObject* puts, PyObject* erases, use_batch use) {
   if (PyUnicode_Check(erases) || PyBytes_Check(erases)) {
     return PyErr_Format(PyExc_TypeError, "erases: %R is one key, not many; put it into a list", (PyObject*)Py_TYPE(erases));
   }
-  if (tamis_batch_create(&batch, &error) < 0) return raise_error(&error);
-  int done = -1;
-  if (add_puts(batch, puts) == 0 && add_all(batch, erases, add_erase) == 0 && begin(self) == 0) {
-    int answer;
-    Py_BEGIN_ALLOW_THREADS answer = use(self->store, batch, &error);
-    Py_END_ALLOW_THREADS end(self);
-    if (answer < 0) raise_error(&error);
-    done = answer < 0 ? -1 : 0;
+  tamis_batch* const batch = new_batch();
+  if (batch == NULL) return NULL;
+  int answer = -1;
+  if (add_puts(batch, puts) == 0 && add_all(batch, erases, add_erase) == 0) {
+    IN_TURN(self, answer, use(self->store, batch, &error));
   }
   tamis_batch_free(batch);
-  if (done < 0) return NULL;
+  if (answer < 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -459,35 +444,22 @@ static PyObject* store_load(store_object* self, PyObject* items) {
 /* ---- in order ---- */
 
 typedef struct {
-  char* bytes; /* of all keys and values: size of key, size of value, key, value */
-  size_t used, room;
+  byte_list entries; /* size of key, size of value, key, value */
   uint64_t left;
 } entry_list;
-
-static int append_bytes(entry_list* list, const void* bytes, size_t size) {
-  if (list->room - list->used < size) {
-    const size_t room = 2 * list->room + size;
-    char* const grown = room < size ? NULL : realloc(list->bytes, room);
-    if (grown == NULL) return -1;
-    list->bytes = grown;
-    list->room = room;
-  }
-  if (size > 0) memcpy(list->bytes + list->used, bytes, size);
-  list->used += size;
-  return 0;
-}
 
 static int take_entry(void* context, const void* key, size_t key_size, const void* value, size_t value_size) {
   entry_list* const list = context;
   const size_t sizes[2] = {key_size, value_size};
-  if (append_bytes(list, sizes, sizeof sizes) < 0 || append_bytes(list, key, key_size) < 0 ||
-      append_bytes(list, value, value_size) < 0) {
+  byte_list* const entries = &list->entries;
+  if (append_bytes(entries, sizes, sizeof sizes) < 0 || append_bytes(entries, key, key_size) < 0 ||
+      append_bytes(entries, value, value_size) < 0) {
     return -1;
   }
   return --list->left == 0 ? 1 : 0;
 }
 
-static PyObject* entries_of(const entry_list* list) {
+static PyObject* entries_of(const byte_list* list) {
   PyObject* const entries = PyList_New(0);
   for (size_t at = 0; entries != NULL && at < list->used;) {
     size_t sizes[2];
@@ -512,61 +484,35 @@ static PyObject* store_scan(store_object* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OK:_scan", &start, &count)) return NULL;
   one_key key;
   if (read_store_key(start, &key) < 0) return NULL;
-  entry_list list = {NULL, 0, 0, count};
-  tamis_error error;
-  int answer = -1;
-  if (begin(self) == 0) {
-    Py_BEGIN_ALLOW_THREADS answer = tamis_store_scan(self->store, key.bytes.data, key.bytes.size, take_entry, &list, &error);
-    Py_END_ALLOW_THREADS end(self);
-    if (answer == TAMIS_CALLBACK) {
-      PyErr_NoMemory();
-    } else if (answer < 0) {
-      raise_error(&error);
-    }
-  }
+  entry_list list = {{NULL, 0, 0}, count};
+  int answer;
+  IN_TURN(self, answer, tamis_store_scan(self->store, key.bytes.data, key.bytes.size, take_entry, &list, &error));
   release_key(&key);
-  PyObject* const entries = answer < 0 ? NULL : entries_of(&list);
-  free(list.bytes);
+  PyObject* const entries = answer < 0 ? NULL : entries_of(&list.entries);
+  free(list.entries.bytes);
   return entries;
 }
 
 /* ---- the store as a whole ---- */
 
+static PyObject* call_store(store_object* self, int (*call)(tamis_store*, tamis_error*)) {
+  int answer;
+  IN_TURN(self, answer, call(self->store, &error));
+  if (answer < 0) return NULL;
+  Py_RETURN_NONE;
+}
 static PyObject* store_snapshot(store_object* self, PyObject* Py_UNUSED(none)) {
-  tamis_error error;
-  int answer;
-  if (begin(self) < 0) return NULL;
-  Py_BEGIN_ALLOW_THREADS answer = tamis_store_snapshot(self->store, &error);
-  Py_END_ALLOW_THREADS end(self);
-  if (answer < 0) return raise_error(&error);
-  Py_RETURN_NONE;
+  return call_store(self, tamis_store_snapshot);
 }
-
-static PyObject* store_wait(store_object* self, PyObject* Py_UNUSED(none)) {
-  tamis_error error;
-  int answer;
-  if (begin(self) < 0) return NULL;
-  Py_BEGIN_ALLOW_THREADS answer = tamis_store_wait(self->store, &error);
-  Py_END_ALLOW_THREADS end(self);
-  if (answer < 0) return raise_error(&error);
-  Py_RETURN_NONE;
-}
+static PyObject* store_wait(store_object* self, PyObject* Py_UNUSED(none)) { return call_store(self, tamis_store_wait); }
 
 static PyObject* store_stats(store_object* self, PyObject* Py_UNUSED(none)) {
-  tamis_error error;
   int answer;
-  copied_value text = {NULL, 0};
-  if (begin(self) < 0) return NULL;
-  Py_BEGIN_ALLOW_THREADS answer = tamis_store_stats(self->store, copy_value, &text, &error);
-  Py_END_ALLOW_THREADS end(self);
-  PyObject* parsed = NULL;
-  if (answer < 0) {
-    raise_error(&error);
-  } else {
-    PyObject* const bytes = PyByteArray_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
-    parsed = bytes == NULL ? NULL : parsed_json(bytes);
-    Py_XDECREF(bytes);
-  }
+  byte_list text = {NULL, 0, 0};
+  IN_TURN(self, answer, tamis_store_stats(self->store, append_bytes, &text, &error));
+  PyObject* const bytes = answer < 0 ? NULL : PyByteArray_FromStringAndSize(text.bytes, (Py_ssize_t)text.used);
+  PyObject* const parsed = bytes == NULL ? NULL : parsed_json(bytes);
+  Py_XDECREF(bytes);
   free(text.bytes);
   return parsed;
 }
