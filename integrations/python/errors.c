@@ -66,6 +66,12 @@ PyObject* raise_error(const tamis_error* error) {
   return NULL;
 }
 
+PyObject* raise_file_error(const tamis_error* error) {
+  if (error->code != TAMIS_NOT_FOUND) return raise_error(error);
+  PyErr_SetString(PyExc_FileNotFoundError, error->message);
+  return NULL;
+}
+
 PyObject* raise_full(void) {
   PyErr_SetString(full_class, "the filter is full");
   return NULL;

@@ -17,6 +17,7 @@ static PyObject* wrapped(PyTypeObject* type, tamis_filter* made) {
     return PyErr_Occurred() ? NULL : PyErr_NoMemory();
   }
   self->filter = made;
+  self->turn.is_free = tamis_filter_stripes(made) > 0;
   return (PyObject*)self;
 }
 
@@ -68,10 +69,7 @@ static PyObject* from_file(PyTypeObject* type, PyObject* args, PyObject* kwargs,
   int answer = secret_of(given, &secret);
   if (answer == 0) {
     Py_BEGIN_ALLOW_THREADS answer = open(PyBytes_AsString(path), secret, &made, &error);
-    Py_END_ALLOW_THREADS if (answer == TAMIS_NOT_FOUND) { PyErr_SetString(PyExc_FileNotFoundError, error.message); }
-    else if (answer < 0) {
-      raise_error(&error);
-    }
+    Py_END_ALLOW_THREADS if (answer < 0) raise_file_error(&error);
   }
   Py_DECREF(path);
   return answer < 0 ? NULL : wrapped(type, made);
@@ -108,36 +106,19 @@ static PyObject* filter_save(filter_object* self, PyObject* given) {
   Py_BEGIN_ALLOW_THREADS answer = tamis_filter_save_file(self->filter, PyBytes_AsString(path), &error);
   Py_END_ALLOW_THREADS turn_end_read(&self->turn);
   Py_DECREF(path);
-  if (answer < 0) return raise_error(&error);
+  if (answer < 0) return raise_file_error(&error);
   Py_RETURN_NONE;
 }
 
-typedef struct {
-  char* next;
-  size_t left;
-} byte_room;
-
-static int sink_to_room(void* context, const void* bytes, size_t size) {
-  byte_room* const room = context;
-  if (size > room->left) return -1;
-  memcpy(room->next, bytes, size);
-  room->next += size;
-  room->left -= size;
-  return 0;
-}
-
+/* How long it becomes is not known before: others may change a concurrent filter meanwhile. */
 static PyObject* filter_to_bytes(filter_object* self, PyObject* Py_UNUSED(none)) {
   tamis_error error;
+  PyObject* const room = PyByteArray_FromStringAndSize(NULL, 0);
+  if (room == NULL) return NULL;
   turn_for_one_read(&self->turn);
-  const int64_t size = tamis_filter_saved_size(self->filter, &error);
-  if (size < 0) return raise_error(&error);
-  PyObject* const bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-  if (bytes == NULL) return NULL;
-  byte_room room = {PyBytes_AsString(bytes), (size_t)size};
-  if (tamis_filter_save(self->filter, sink_to_room, &room, &error) < 0) {
-    Py_DECREF(bytes);
-    return raise_error(&error);
-  }
+  const int answer = tamis_filter_save(self->filter, sink_to_bytearray, room, &error);
+  PyObject* const bytes = answer < 0 ? raise_error(&error) : PyBytes_FromObject(room);
+  Py_DECREF(room);
   return bytes;
 }
 
@@ -513,6 +494,9 @@ static PyObject* get_known_mistakes(filter_object* self, void* Py_UNUSED(closure
   turn_for_one_read(&self->turn);
   return PyLong_FromUnsignedLongLong(tamis_filter_known_mistakes(self->filter));
 }
+static PyObject* get_stripes(filter_object* self, void* Py_UNUSED(closure)) {
+  return PyLong_FromUnsignedLong(tamis_filter_stripes(self->filter));
+}
 static PyObject* get_is_verified(filter_object* self, void* Py_UNUSED(closure)) {
   turn_for_one_read(&self->turn);
   return PyBool_FromLong(tamis_filter_is_verified(self->filter));
@@ -555,6 +539,7 @@ static PyGetSetDef properties[] = {
     {"nbytes", (getter)get_nbytes, NULL, "Bytes of all its memory.", NULL},
     {"can", (getter)get_can, NULL, "What it can do: erase, count, adapt, expand, merge, rejuvenate.", NULL},
     {"known_mistakes", (getter)get_known_mistakes, NULL, "How many mistakes its list has (option mistakes=N).", NULL},
+    {"stripes", (getter)get_stripes, NULL, "In how many parts a concurrent filter is changed; 0: it is none.", NULL},
     {"is_verified", (getter)get_is_verified, NULL, "Have the checksums of its file been compared? See open_mapped.", NULL},
     {"settings", (getter)get_settings, NULL, "The options in force.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
@@ -594,7 +579,8 @@ static PyMethodDef methods[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
-     "Filter(kind='evergreen', capacity=1_000_000, *, fpr=0.01, bits_per_key=None, seed=0, secret=None, **options)\n\n"
+     "Filter(kind='evergreen', capacity=1_000_000, *, fpr=0.01, bits_per_key=None, seed=0, secret=None, concurrent=False, "
+     "**options)\n\n"
      "An approximate set of str, bytes and int: `in` is False for what certainly is not in."},
     {Py_tp_new, filter_new},
     {Py_tp_dealloc, filter_dealloc},

@@ -66,6 +66,13 @@ static PyObject* cpu_level(PyObject* Py_UNUSED(module), PyObject* Py_UNUSED(none
 }
 
 static PyMethodDef functions[] = {
+    {"diff", module_diff, METH_VARARGS,
+     "The patch that makes the second of two saved filters of the first, or of its checksums."},
+    {"diff_files", module_diff_files, METH_VARARGS, "The same of two files."},
+    {"patch", module_patch, METH_VARARGS, "The saved filter that a patch makes of another one."},
+    {"patch_file", module_patch_file, METH_VARARGS, "Applies a file with a patch to a saved filter, whole or not at all."},
+    {"checksums", module_checksums, METH_VARARGS, "The checksums of a saved filter: enough to make a patch for it."},
+    {"checksums_of_file", module_checksums_of_file, METH_VARARGS, "The same of a file."},
     {"kinds", kinds, METH_NOARGS, "What filters there are: a dict each, with id, summary, paper, can and options."},
     {"cpu_level", cpu_level, METH_NOARGS, "portable, avx2 or avx512: which code answers."},
     {NULL, NULL, 0, NULL}};

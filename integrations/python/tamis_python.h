@@ -38,6 +38,7 @@ int make_strings_type(PyObject* module);
 
 /* Raises what `error` says. NULL, so that it can be returned. */
 PyObject* raise_error(const tamis_error* error);
+PyObject* raise_file_error(const tamis_error* error); /* the same, for what was not found: FileNotFoundError */
 PyObject* raise_full(void);
 
 /* Bytes for the keyed hash: *out is NULL for None. -1: an exception is set. */
@@ -79,5 +80,13 @@ enum access { reading, changing };
 int64_t for_keys(filter_object* self, key_source* keys, enum access access, use_keys use, void* context);
 /* The digests of all keys, to be freed by PyMem_Free; NULL with an exception set. */
 tamis_digest* hash_keys(filter_object* self, key_source* keys);
+
+/* Functions of the module (difference.c). */
+PyObject* module_diff(PyObject* module, PyObject* args);
+PyObject* module_diff_files(PyObject* module, PyObject* args);
+PyObject* module_patch(PyObject* module, PyObject* args);
+PyObject* module_patch_file(PyObject* module, PyObject* args);
+PyObject* module_checksums(PyObject* module, PyObject* args);
+PyObject* module_checksums_of_file(PyObject* module, PyObject* args);
 
 #endif

@@ -3,11 +3,13 @@
 
 /* Who may use a filter while the GIL is free. The counters are guarded by the GIL. Every entry waits, without the GIL, before
  * it takes its turn: a single lookup as well as a batch, or it would read what a batch in another thread is changing. A waiting
- * writer stops new readers, so that it gets its turn. No Python code runs while a turn is held. */
+ * writer stops new readers, so that it gets its turn. No Python code runs while a turn is held. What sees to its threads itself
+ * (a concurrent filter) has a turn that everybody gets at once. */
 
 #include <pthread.h>
 
 typedef struct {
+  int is_free; /* nobody waits */
   int readers;
   int writers; /* 0 or 1 */
   int waiting_writers;
@@ -18,7 +20,7 @@ typedef struct {
 } turn;
 
 static inline int turn_init(turn* t) {
-  t->readers = t->writers = t->waiting_writers = t->waiting_readers = 0;
+  t->is_free = t->readers = t->writers = t->waiting_writers = t->waiting_readers = 0;
   t->passed = 0;
   if (pthread_mutex_init(&t->mutex, NULL) != 0) return -1;
   if (pthread_cond_init(&t->ended, NULL) == 0) return 0;
@@ -55,6 +57,7 @@ static inline void turn_for_one_read(turn* t) {
   while (t->writers != 0) turn_wait(t);
 }
 static inline void turn_for_one_change(turn* t) {
+  if (t->is_free) return;
   ++t->waiting_writers;
   while (t->writers != 0 || t->readers != 0) turn_wait(t);
   --t->waiting_writers;
@@ -63,23 +66,27 @@ static inline void turn_for_one_change(turn* t) {
 }
 
 static inline void turn_begin_read(turn* t) {
+  if (t->is_free) return;
   ++t->waiting_readers;
   while (t->writers != 0 || t->waiting_writers != 0) turn_wait(t);
   --t->waiting_readers;
   ++t->readers;
 }
 static inline void turn_end_read(turn* t) {
+  if (t->is_free) return;
   --t->readers;
   turn_announce(t);
 }
 
 static inline void turn_begin_change(turn* t) {
+  if (t->is_free) return;
   ++t->waiting_writers;
   while (t->writers != 0 || t->readers != 0) turn_wait(t);
   --t->waiting_writers;
   ++t->writers;
 }
 static inline void turn_end_change(turn* t) {
+  if (t->is_free) return;
   --t->writers;
   turn_announce(t);
 }

@@ -469,6 +469,93 @@ class Files(unittest.TestCase):
             tamis.Filter("taf", 100).fold(0.01)
 
 
+class Concurrent(unittest.TestCase):
+    @of_every_kind
+    def test_is_a_filter_like_others(self, kind):
+        seen = tamis.Filter(kind, 20_000, concurrent=True, stripes=2)
+        self.assertEqual((seen.stripes, seen.kind), (2, kind))
+        seen.update(words(1000))
+        others = [seen.copy(), pickle.loads(pickle.dumps(seen)), tamis.Filter.from_bytes(seen.to_bytes())]
+        with tempfile.TemporaryDirectory() as folder:
+            seen.save(pathlib.Path(folder) / "seen")
+            others.append(tamis.Filter.load(pathlib.Path(folder) / "seen"))
+        for other in others:
+            self.assertEqual((other.stripes, len(other)), (2, 1000))
+            self.assertEqual(other.to_bytes(), seen.to_bytes())
+        if "merge" in seen.can:
+            other = tamis.Filter(kind, 20_000, concurrent=True, stripes=2)
+            other.update(words(1000, "other"))
+            seen |= other
+            self.assertTrue(all(seen.contains_many(words(1000, "other"))))
+        self.assertTrue(all(seen.contains_many(words(1000))))
+
+    def test_adapts(self):
+        seen = tamis.Filter("taf", 20_000, fpr=0.05, concurrent=True)
+        stored = tamis.Remote(seen)
+        seen.update(range(10_000), stored)
+        stored.update(range(10_000))
+        wrong = [key for key in range(10_000, 30_000) if key in seen]
+        self.assertGreater(len(wrong), 100)
+        self.assertGreater(seen.adapt(wrong, stored), len(wrong) * 0.9)
+        self.assertTrue(all(seen.contains_many(range(10_000))))
+
+    def test_what_it_refuses(self):
+        self.assertEqual(tamis.Filter("bloom1", 100).stripes, 0)
+        with self.assertRaises(ValueError):
+            tamis.Filter("bloom1", 100, concurrent=True, stripes=3)
+        with self.assertRaises(ValueError):
+            tamis.Filter("bloom1", 100, stripes=2)
+        with self.assertRaises(tamis.Unsupported):
+            tamis.Filter("bloom1", 100, concurrent=True).fold(0.01)
+        with self.assertRaises(ValueError):
+            tamis.Filter("cqf", 100).merge(tamis.Filter("cqf", 100, concurrent=True))
+
+
+class Differences(unittest.TestCase):
+    def setUp(self):
+        seen = tamis.Filter("cuckoo", 100_000)
+        seen.update(range(5000))
+        self.old = seen.to_bytes()
+        seen.update(range(10_000, 10_020))
+        self.now = seen.to_bytes()
+
+    def test_of_bytes(self):
+        patch = tamis.diff(self.old, bytearray(self.now))
+        self.assertIsInstance(patch, bytes)
+        self.assertLess(len(patch), len(self.now) / 10)
+        self.assertEqual(tamis.patch(self.old, memoryview(patch)), self.now)
+        with self.assertRaises(ValueError):
+            tamis.patch(self.now, patch)
+        sums = tamis.checksums(self.old)
+        self.assertLess(len(sums), len(self.old) / 100)
+        self.assertEqual(tamis.patch(self.old, tamis.diff(sums, self.now)), self.now)
+
+    def test_of_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old, now, patch = (pathlib.Path(folder) / name for name in ("old", "now", "patch"))
+            old.write_bytes(self.old)
+            now.write_bytes(self.now)
+            patch.write_bytes(tamis.diff_files(old, now))
+            self.assertEqual(patch.read_bytes(), tamis.diff(self.old, self.now))
+            self.assertEqual(tamis.checksums_of_file(str(old)), tamis.checksums(self.old))
+            self.assertIsNone(tamis.patch_file(old, patch))
+            self.assertEqual(old.read_bytes(), self.now)
+            with self.assertRaises(ValueError):
+                tamis.patch_file(old, patch)
+            self.assertEqual(old.read_bytes(), self.now)
+
+    def test_errors_name_the_thing(self):
+        for call, error, text in ((lambda: tamis.diff(b"junk", self.now), tamis.Corrupt, ""),
+                                  (lambda: tamis.diff(self.old, "text"), TypeError, "bytes-like"),
+                                  (lambda: tamis.diff(self.old), TypeError, "argument"),
+                                  (lambda: tamis.checksums_of_file("/nowhere/at/all"), FileNotFoundError, "nowhere"),
+                                  (lambda: tamis.diff_files("/nowhere/at/all", "/nowhere/else"), FileNotFoundError, "nowhere/at"),
+                                  (lambda: tamis.diff_files(5, "/nowhere/else"), TypeError, "PathLike"),
+                                  (lambda: tamis.patch_file("/nowhere/at/all", "/nowhere/else"), FileNotFoundError, "nowhere")):
+            with self.assertRaisesRegex(error, text):
+                call()
+
+
 class Errors(unittest.TestCase):
     def test_hierarchy(self):
         for error, others in ((tamis.Full, ()), (tamis.Corrupt, (ValueError,)), (tamis.WrongHash, (ValueError,)), (tamis.Unsupported, (TypeError,))):
@@ -485,7 +572,8 @@ class Errors(unittest.TestCase):
                 (lambda: tamis.Filter("bloom1", 10, nosuch=1), ValueError, "nosuch"),
                 (lambda: tamis.Filter("bloom1", 10, secret=b"short"), ValueError, "16 bytes"),
                 (lambda: tamis.Filter("cuckoo", 10**14), MemoryError, "TiB"),
-                (lambda: tamis.Filter.load("/nowhere/at/all"), OSError, "nowhere"),
+                (lambda: tamis.Filter.load("/nowhere/at/all"), FileNotFoundError, "nowhere"),
+                (lambda: tamis.Filter("bloom1").save("/nowhere/at/all"), FileNotFoundError, "nowhere"),
                 (lambda: tamis.Filter.from_bytes(b"junk"), tamis.Corrupt, ""),
                 (lambda: tamis.Filter("bloom1").remove("a"), tamis.Unsupported, "bloom1")):
             with self.assertRaisesRegex(error, text):
@@ -647,6 +735,54 @@ class Threads(unittest.TestCase):
         for look in (lambda seen: 7 in seen, lambda seen: seen.contains_many([7]), lambda seen: seen.contains_many(some), len,
                      lambda seen: seen.to_bytes()):
             self.check_turns(lambda: Filled(kind, 300_000), look)
+
+    @of_every_kind
+    def test_a_concurrent_filter_misses_nothing_while_all_write(self, kind):
+        seen = tamis.Filter(kind, 60_000, concurrent=True)
+        members = array.array("Q", range(10_000))
+        seen.update(members)
+        missed, done = [], threading.Event()
+
+        def ask():
+            while not done.is_set():
+                if not all(seen.contains_many(members)) or 7 not in seen:
+                    missed.append("asked")
+
+        def fill(first):
+            for begin in range(first, first + 10_000, 500):
+                own = array.array("Q", range(begin, begin + 500))
+                seen.update(own)
+                seen.to_bytes()
+                if not all(seen.contains_many(own)) or not all(seen.contains_many(list(own))):
+                    missed.append("filled")
+        threads = [threading.Thread(target=fill, args=(first,)) for first in (100_000, 200_000, 300_000)]
+        reader = threading.Thread(target=ask)
+        for thread in [reader, *threads]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        done.set()
+        reader.join()
+        self.assertEqual(missed, [])
+        self.assertEqual(len(seen), 40_000)
+
+    def test_in_a_concurrent_filter_nobody_waits_for_a_batch(self):
+        asked = array.array("Q", range(2_000_000))
+        for change in (lambda seen: seen.add(7), lambda seen: seen.update([8, 9]), lambda seen: seen.update(asked[:5])):
+            seen = tamis.Filter("evergreen", 10_000, concurrent=True)
+            for _ in range(40):
+                out = bytearray(b"\7") * len(asked)
+                batch = threading.Thread(target=seen.contains_many, args=(asked, out))
+                batch.start()
+                while out[0] == 7:  # it has not begun
+                    time.sleep(0)
+                change(seen)
+                during = out[-1] == 7
+                batch.join()
+                if during:
+                    break
+            else:
+                self.fail("a change waited for a batch of lookups every time")
 
     def test_the_gil_is_free_during_a_batch(self):
         seen = tamis.Filter("evergreen", 1_000_000)

@@ -1,9 +1,10 @@
 """Approximate-membership filters that learn and grow: sets that answer "certainly not" or "perhaps"."""
 
-from tamis._tamis import (Corrupt, Error, Filter, Full, Remote, Strings, Unsupported, WrongHash, __version__, cpu_level, kinds)
+from tamis._tamis import (Corrupt, Error, Filter, Full, Remote, Strings, Unsupported, WrongHash, __version__, checksums, checksums_of_file,
+                          cpu_level, diff, diff_files, kinds, patch, patch_file)
 
-__all__ = ["Corrupt", "Error", "Filter", "Full", "Remote", "Store", "Strings", "Unsupported", "WrongHash", "__version__", "cpu_level",
-           "kinds"]
+__all__ = ["Corrupt", "Error", "Filter", "Full", "Remote", "Store", "Strings", "Unsupported", "WrongHash", "__version__", "checksums",
+           "checksums_of_file", "cpu_level", "diff", "diff_files", "kinds", "patch", "patch_file"]
 
 
 def __getattr__(name):
