@@ -1,5 +1,6 @@
 // Every allocation of a call may fail: the caller gets TAMIS_MEMORY, and the filter is as it was.
 
+#include <cctype>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -108,9 +109,16 @@ TEST_P(c_no_memory, an_insert_that_fails_loses_nothing) {
   EXPECT_EQ(answers(f.get(), keys), std::vector<std::uint8_t>(in.size(), 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(every_filter, c_no_memory, testing::ValuesIn(kinds()), [](const auto& of) {
+// Every filter, alone and concurrent.
+std::vector<std::string> specs() {
+  std::vector<std::string> all = kinds();
+  for (const std::string& kind : kinds()) all.push_back(kind + " concurrent=1 stripes=2");
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(every_filter, c_no_memory, testing::ValuesIn(specs()), [](const auto& of) {
   std::string name = of.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 });
 
