@@ -25,7 +25,7 @@ namespace tamis {
 
 class registry;
 
-// The erased operations. Written once, as a template, in detail/any/model.hpp.
+// The erased operations. Written once, as a template, in detail/any/model.hpp. Contracts: any_filter.hpp, below.
 class any_model {
  public:
   virtual ~any_model();
@@ -77,6 +77,7 @@ class any_filter {
   static result<any_filter> create(std::string_view id, const filter_params& params, hasher hash = {});
   static result<any_filter> create(const registry& known, std::string_view id, const filter_params& params, hasher hash = {});
 
+  // Requires: the model is empty, or was filled through this hash.
   any_filter(std::unique_ptr<any_model> model, hasher hash) : model_(std::move(model)), hash_(hash) {}
   any_filter(any_filter&&) noexcept = default;
   any_filter& operator=(any_filter&&) noexcept = default;
@@ -95,6 +96,7 @@ class any_filter {
   void swap(any_filter& other) noexcept { std::swap(*this, other); }
   friend void swap(any_filter& a, any_filter& b) noexcept { a.swap(b); }
 
+  // What the kind is: its id, options and paper.
   const filter_info& info() const { return model_->info(); }
   std::string kind() const;  // the id, with "+mistakes" behind it if there is a list
   capabilities can() const { return model_->can(); }
@@ -225,6 +227,7 @@ struct load_options {
   const registry* known = nullptr;    // nullptr: the registry that tamis comes with
   memory_resource* memory = nullptr;  // of the filter's tables, as in filter_params
 };
+// A damaged, forged or foreign file is an error that says what is wrong with it; so is a filter that this build does not know.
 result<any_filter> load(byte_source& source, const load_options& options = {});
 result<any_filter> load_file(const std::string& path, const load_options& options = {});
 result<any_filter> load_bytes(std::span<const std::byte> bytes, const load_options& options = {});

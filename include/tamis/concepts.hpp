@@ -23,6 +23,23 @@
 //   where
 //             their kind merges. Of one that has grown: as it was at first
 //   expected_fpr   the rate that the present content gives, not the one that was asked for
+//   create    the filter that `params` describe; an error names what is out of range, or the option that does not exist
+//   keys      how many are in, each copy counted; a Bloom filter counts what was inserted
+//   capacity  the number of keys that it was made for; one that grows says what it holds before it grows again
+//   bits      its memory, fast and slow apart
+//   settings  the options in force, chosen ones included
+//   expand    makes room before it is needed; an error, and no change, if it cannot
+//
+// What batches, files and the library's own loops call, where a filter has it:
+//   prefetch, prefetch_insert   ask for the memory that a lookup or insert of the digest will read; no answer depends on it
+//   locate, test   the two halves of a lookup: where to look, and then the answer; nothing may have changed between them
+//   prefetch_more, view_of   steps between the two, of filters that look in two places
+//   with_view, with_inserter, with_updates   the same filter with its shape chosen once, for a loop; nothing else may change it
+//             while `use` runs
+//   visit     names the fields to an archive, which saves or loads them
+//   missing   how often filter and remote were found to have gone apart
+//   table, tree, forest   the inside, for tests and measuring; nothing is promised about it
+//   validate  an error if the loaded fields do not fit together; what passes is safe to use, whatever bytes it came from
 
 #include <concepts>
 #include <cstdint>
@@ -144,6 +161,7 @@ struct capabilities {
   bool rejuvenate = false;
 };
 
+// What F can do, from the concepts above.
 template <filter_type F>
 constexpr capabilities capabilities_of() {
   return {erasable<F>, counting<F>, adaptive<F>, expandable<F>, mergeable<F>, rejuvenating<F>};

@@ -54,6 +54,7 @@ class concurrent_filter {
   concurrent_filter& operator=(concurrent_filter&&) noexcept;
   ~concurrent_filter();
 
+  // As in any_filter.
   std::string kind() const;
   capabilities can() const;
   const hasher& hash() const { return hash_; }
@@ -131,6 +132,7 @@ class concurrent_filter {
     turn& operator=(turn&&) = delete;
     ~turn();
 
+    // As in concurrent_filter, for the key of the turn.
     bool may_contain() const;
     [[nodiscard]] insert_result insert();
     erase_result erase();
@@ -141,6 +143,7 @@ class concurrent_filter {
     explicit turn(std::unique_ptr<state> held);
     std::unique_ptr<state> state_;
   };
+  // Waits until no other turn of the stripe is taken.
   turn take_turn(digest d);
   template <hashable_key Key>
   turn take_turn(const Key& key) {

@@ -16,6 +16,7 @@ namespace tamis {
 // came after them have.
 enum class cpu_level { portable, avx2, avx512 };
 
+// "portable", "avx2", "avx512", and back; nothing for any other name.
 std::string_view to_string(cpu_level level);
 std::optional<cpu_level> parse_cpu_level(std::string_view name);
 

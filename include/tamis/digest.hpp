@@ -33,6 +33,7 @@ struct digest_range {
   digest last;
 
   friend constexpr bool operator==(const digest_range&, const digest_range&) = default;
+  // Does it lie between them, or on one of them?
   constexpr bool contains(digest d) const { return first <= d && d <= last; }
 };
 

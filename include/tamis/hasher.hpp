@@ -23,6 +23,7 @@ namespace tamis {
 
 enum class hash_family : std::uint8_t { fast = 0, keyed = 1, custom = 2 };  // custom: a program's own (key_filter.hpp)
 
+// "fast", "keyed", "custom", and back; nothing for any other name.
 std::string_view to_string(hash_family family);
 std::optional<hash_family> parse_hash_family(std::string_view name);
 
@@ -84,6 +85,7 @@ class hasher {
     return (*this)(parts.bytes());
   }
 
+  // Which hash it is, and what a saved filter keeps of it; no secret.
   hash_family family() const { return family_; }
   hash_identity identity() const;
 

@@ -63,6 +63,7 @@ class key_batch {
   template <std::integral Offset>
   static result<key_batch> from_offsets(std::span<const Offset> offsets, std::span<const std::byte> bytes);
 
+  // How many keys there are.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 

@@ -228,6 +228,7 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
   double expected_fpr() const { return filter_.expected_fpr(); }
   memory_bits bits() const { return filter_.bits(); }
 
+  // The hash, and what it makes of a key: what a remote has to hold.
   const Hash& hash() const { return hash_; }
   digest digest_of(argument key) const { return hash_(key); }
   // Digests go around the hash: what is done with them there has to come from digest_of.

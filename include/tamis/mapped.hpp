@@ -32,6 +32,7 @@ namespace tamis {
 
 class mapped_filter {
  public:
+  // The filter. What is changed in it stays in memory.
   any_filter& filter() { return filter_; }
   const any_filter& filter() const { return filter_; }
 

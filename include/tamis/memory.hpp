@@ -80,6 +80,7 @@ memory_resource& current_memory() noexcept;
 // the reverse order of their beginning. A remote that a filter asks runs in the scope in which its remote_ref was made.
 class memory_scope {
  public:
+  // Requires: `from` outlives the scope and everything that is made in it.
   explicit memory_scope(memory_resource& from) noexcept : memory_scope(&from) {}
   explicit memory_scope(memory_resource* from) noexcept {  // nullptr: changes nothing
     if (has_choice() && from != nullptr) [[unlikely]]
@@ -109,12 +110,14 @@ class memory_scope {
 // whatever else needs memory throws it, and has changed nothing.
 class memory_refused final : public std::bad_alloc {
  public:
+  // `bytes`: how many were asked for.
   explicit memory_refused(std::uint64_t bytes) noexcept;
   memory_refused(const memory_refused&) noexcept = default;
   memory_refused& operator=(const memory_refused&) noexcept = default;
   ~memory_refused() override;
 
   const char* what() const noexcept override { return text_; }
+  // How many were asked for.
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -20,6 +20,7 @@ namespace tamis {
 
 class memory_remote {
  public:
+  // One copy more.
   void insert(digest d) {
     if (size_ >= 8 * buckets_.size()) split_next();
     std::vector<digest>& bucket = buckets_[place_of(d.high).bucket];
@@ -37,6 +38,7 @@ class memory_remote {
     return true;
   }
 
+  // Is a copy in?
   bool contains(digest d) const {
     const std::vector<digest>& bucket = buckets_[place_of(d.high).bucket];
     return std::binary_search(bucket.begin(), bucket.end(), d);
@@ -58,6 +60,7 @@ class memory_remote {
     }
   }
 
+  // How many are in, each copy counted.
   std::uint64_t size() const { return size_; }
 
  private:

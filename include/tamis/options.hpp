@@ -1,8 +1,11 @@
 #pragma once
 
 // Options of filters whose type is known when the program is compiled. What is not given is chosen by the filter; docs/filters/
-// says how. The same options in words are what any_filter and the command line take (filter_params::options): list() turns one
-// into the other, and what is out of range is refused in the same words.
+// says how. The same options in words are what any_filter and the command line take (filter_params::options); what is out
+// of range is refused in the same words.
+//
+//   list          the options that were set, in words
+//   option_word   the word of a choice
 //
 //   auto seen = tamis::create<tamis::bloom>({.capacity = 1000, .fpr = 0.01}, {.k = 7}).value();
 

@@ -37,6 +37,7 @@ class registry {
   // Requires: no entry has this id yet.
   void add(const registry_entry& entry);
 
+  // In the order in which they were added.
   const std::vector<registry_entry>& entries() const { return entries_; }
   // The error names the ids there are.
   result<const registry_entry*> find(std::string_view id) const;

@@ -44,6 +44,7 @@ bool holds(const remote auto& stored, digest d) {
 // it is asked comes from the memory that was in force when this was made, not from that of the filter that asks.
 class remote_ref {
  public:
+  // Requires: `r` outlives it.
   template <remote R>
   explicit remote_ref(const R& r)
       : object_(&r), scan_([](const void* object, digest_range range, const std::function<bool(digest)>& visit) {

@@ -41,7 +41,9 @@ struct failure {
 // What value() throws.
 class result_error : public std::runtime_error {
  public:
+  // what() is the failure's message.
   explicit result_error(const failure& f) : std::runtime_error(f.message), code_(f.code) {}
+  // The failure's code.
   error_code code() const noexcept { return code_; }
 
  private:
@@ -54,9 +56,11 @@ class [[nodiscard]] result {
  public:
   using value_type = T;
 
+  // A value, or a failure, is one without further words: `return 5;`, `return failure{"no"};`.
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
   result(failure f) : state_(std::in_place_index<1>, std::move(f)) {}    // NOLINT(google-explicit-constructor)
 
+  // Is it a value?
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
@@ -89,8 +93,10 @@ class [[nodiscard]] result {
 class [[nodiscard]] status {
  public:
   status() = default;
+  // A failure is one without further words: `return failure{"no"};`. Without arguments it is a success.
   status(failure f) : failure_(std::move(f)) {}  // NOLINT(google-explicit-constructor)
 
+  // Is it a success?
   bool ok() const { return !failure_; }
   explicit operator bool() const { return ok(); }
 

@@ -144,6 +144,8 @@ TAMIS_API int tamis_filter_create(const char* spec, const uint8_t* secret, tamis
 TAMIS_API int tamis_filter_copy(const tamis_filter* filter, tamis_filter** out, tamis_error* error);
 TAMIS_API void tamis_filter_free(tamis_filter* filter);
 
+/* Loads what was saved; `secret` as in tamis_filter_create, and the one that it was filled with. What is damaged, forged or
+ * foreign is an error that says what is wrong. */
 TAMIS_API int tamis_filter_load_file(const char* path, const uint8_t* secret, tamis_filter** out, tamis_error* error);
 TAMIS_API int tamis_filter_load_bytes(const void* bytes, size_t size, const uint8_t* secret, tamis_filter** out,
                                       tamis_error* error);
@@ -204,6 +206,7 @@ typedef int (*tamis_visit)(void* visitor, tamis_digest digest);
  * stored. 0: done, < 0: failed. */
 typedef int (*tamis_scan)(void* context, tamis_digest first, tamis_digest last, tamis_visit visit, void* visitor);
 
+/* A remote that asks `scan`, with `context`, in the thread that adapts. Both must outlive it. */
 TAMIS_API int tamis_remote_create(tamis_scan scan, void* context, tamis_remote** out, tamis_error* error);
 TAMIS_API int tamis_remote_memory(tamis_remote** out, tamis_error* error); /* 16 bytes a key */
 /* Of a remote in memory. How many: all of them, or for erase those that were there. */
@@ -241,6 +244,7 @@ enum {
   TAMIS_CAN_MERGE = 16,
   TAMIS_CAN_REJUVENATE = 32
 };
+/* What it can do: a sum of the above. */
 TAMIS_API uint32_t tamis_filter_can(const tamis_filter* filter);
 TAMIS_API const char* tamis_filter_kind(const tamis_filter* filter); /* the id, "+mistakes" behind it if there is a list */
 TAMIS_API uint64_t tamis_filter_keys(const tamis_filter* filter);

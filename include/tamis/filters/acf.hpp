@@ -19,6 +19,7 @@ namespace tamis::inline TAMIS_LEVEL {
 //   path=guided    nearly as short a chain, found with half the reads of the mirror: two bits for every bin, in slow memory,
 //                  say about how far it is from an empty one (detail/cuckoo/adaptive/guided_search.hpp)
 
+// How a false positive is fixed. Contracts: detail/cuckoo/adaptive/adaptive_cuckoo.hpp
 struct cuckooing_kind {
   using options = acf_cuckooing_options;
   static constexpr option_info option_table[] = {
@@ -102,6 +103,7 @@ using acf_cuckooing = detail::adaptive_cuckoo<cuckooing_kind>;
 // 2^s hashes its fingerprint was made. After a false positive the slot goes on to the next selector whose fingerprint does not
 // collide; if all of them do, the question cannot be fixed.
 
+// How a false positive is fixed. Contracts: detail/cuckoo/adaptive/adaptive_cuckoo.hpp
 struct cyclic_kind {
   using options = acf_cyclic_options;
   static constexpr option_info option_table[] = {
@@ -152,6 +154,7 @@ using acf_cyclic = detail::adaptive_cuckoo<cyclic_kind>;
 // false positive is fixed by changing places with another slot of the bin, full or empty. Which one is random; one where the
 // question would collide again is passed by.
 
+// How a false positive is fixed. Contracts: detail/cuckoo/adaptive/adaptive_cuckoo.hpp
 struct swapping_kind {
   using options = acf_options;
   static constexpr option_info option_table[] = {

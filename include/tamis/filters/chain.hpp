@@ -108,6 +108,7 @@ class quotient_chain {
                                                 "slots in use, in percent of the quotients, at which a filter is full"};
 
   quotient_chain() = default;
+  // `doubles`: each filter that is added is twice as large as the one before, otherwise as large. Not usable before start().
   explicit quotient_chain(bool doubles) : doubles_(doubles) {}
 
   // A chain of one filter. `fpr` is its rate at capacity, or what a chain with decreasing rates never exceeds.

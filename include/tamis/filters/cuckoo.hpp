@@ -17,6 +17,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// How the two buckets of a key belong together. Contracts: detail/cuckoo/cuckoo_filter.hpp
 class xor_addressing {
  public:
   static constexpr filter_info info{

@@ -17,6 +17,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// What the symbols of slots mean. Contracts: detail/telescoping/adaptive_quotient.hpp
 struct exaf_scheme {
   using symbol = detail::extension_code::symbol;  // the extension, with a one in front
   static constexpr detail::rank_select_layout layout{.coded = true};

@@ -23,6 +23,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// What the symbols of slots mean. Contracts: detail/telescoping/adaptive_quotient.hpp
 class taf_scheme {
  public:
   using symbol = detail::selector_code::symbol;  // the hash selector

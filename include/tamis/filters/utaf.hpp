@@ -12,6 +12,7 @@
 
 namespace tamis::inline TAMIS_LEVEL {
 
+// What the symbols of slots mean. Contracts: detail/telescoping/adaptive_quotient.hpp
 struct utaf_scheme {
   using symbol = std::uint8_t;  // the hash selector
   static constexpr detail::rank_select_layout layout{.labels = true};

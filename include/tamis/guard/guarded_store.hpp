@@ -25,6 +25,7 @@ namespace tamis {
 // Puts and erases that happen all or not at all. Of several changes of a key the last one counts.
 class write_batch {
  public:
+  // Copies what it is given; nothing happens before the batch is written.
   void put(byte_view key, byte_view value) { changes_.push_back({std::string(key.text()), std::string(value.text())}); }
   void erase(byte_view key) { changes_.push_back({std::string(key.text()), std::nullopt}); }
   std::size_t size() const { return changes_.size(); }
@@ -60,6 +61,8 @@ class guarded_store {
   // atomic: after an error or a crash some of the keys may be there and others not. Writers wait meanwhile.
   status load(const write_batch& puts);
 
+  // What is stored, asked of the store only where the filter says "maybe", which is told when that was wrong. Nothing where
+  // there is no such key; an error of the store is passed on. multi_get answers in the order of `keys`.
   result<std::optional<std::string>> get(byte_view key);
   result<bool> contains(byte_view key);
   std::vector<result<std::optional<std::string>>> multi_get(std::span<const byte_view> keys);

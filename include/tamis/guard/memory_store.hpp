@@ -12,6 +12,7 @@ namespace tamis {
 
 class memory_store final : public store {
  public:
+  // Snapshots of the filter go into this directory; without one none are kept.
   explicit memory_store(std::string snapshot_directory = {}) : snapshot_directory_(std::move(snapshot_directory)) {}
 
   std::string name() const override { return "memory"; }

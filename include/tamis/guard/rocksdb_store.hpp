@@ -66,6 +66,7 @@ class rocksdb_store final : public store {
     bool passed;
     bool found;
   };
+  // As get, without the value.
   result<filtered_answer> look_up_filtered(const located_key& at) const;
   result<std::uint64_t> bloom_bytes() const;
 

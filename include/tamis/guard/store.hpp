@@ -25,6 +25,7 @@ namespace tamis {
 // Keys and values: texts or bytes, of any length.
 class byte_view {
  public:
+  // Requires: the text or the bytes live as long as the view.
   template <std::convertible_to<std::string_view> Text>
   byte_view(const Text& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
   template <class Bytes>
@@ -32,6 +33,7 @@ class byte_view {
            !std::convertible_to<const Bytes&, std::string_view>) byte_view(const Bytes& bytes)
       : text_(as_text(bytes)) {}  // NOLINT(google-explicit-constructor)
 
+  // The bytes as characters.
   std::string_view text() const { return text_; }
 
  private:
@@ -99,6 +101,7 @@ class store {
   // Was it opened for reading only? Then every write is refused.
   virtual bool is_read_only() const { return false; }
 
+  // Is the key there, and its value; nothing where there is no such key. Errors are the store's own.
   virtual result<bool> contains(const located_key& at) const = 0;
   virtual result<std::optional<std::string>> get(const located_key& at) const = 0;
   // out[i] = get(keys[i]).  Requires: out is as long as keys.

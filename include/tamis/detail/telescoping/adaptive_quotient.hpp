@@ -3,7 +3,15 @@
 // What the telescoping and the extension adaptive filters share. A slot has a value and a symbol; the symbol says which bits of
 // the key's digest the slot stands for. All symbols are 0 at first; `adapt` changes the symbols of slots that were wrong. A
 // Scheme says what symbols mean (filters/taf.hpp, utaf.hpp, exaf.hpp) and how they are stored: in a coded column, 56 bits per
-// 64 slots, or as labels.
+// 64 slots, or as labels:
+//
+//   create(params, r)                        an error for options that it does not have
+//   code()                                   of a coded column: encodes and decodes a block's symbols
+//   add_settings(all)                        its options in force
+//   value(x, r, symbol) → r bits             what a slot of digest x holds under this symbol
+//   accepts(stored, symbol, y, r)            does a slot with this value and symbol say "maybe" to y?
+//   advance(symbol, x, y, r) → symbol        another one under which a slot of x no longer accepts y; none: there is none
+//   visit, validate_for(r) → status          saved, and checked when it is loaded
 //
 // The invariant: there is a pairing of stored digests and slots of their quotients in which every slot accepts its digest.
 // Every operation keeps it, so no member is ever lost:
