@@ -35,7 +35,7 @@ void check_load() {
 }
 
 // Full at 0.95 of 2^16 slots: at most one table in a hundred may refuse a key. At an odd number of keys, where a hundred tables
-// would take too long here, none of three. docs/results/ascf.md has a hundred of every size up to 2^24.
+// would take too long here, none of three. docs/tuning/results-0.1/ascf.md has a hundred of every size up to 2^24.
 template <class F>
 void check_load_of_many_seeds() {
   const auto refuses = [](std::uint64_t capacity, std::uint64_t seed) {
