@@ -11,13 +11,11 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 import read_tamis  # noqa: E402
+import results_index  # noqa: E402
 
 PAGES = ROOT / "docs" / "results"
 BLOCK = re.compile(r"<!-- begin (\S+): written by tamis reproduce, not by hand -->\n(.*?)<!-- end \1: text ([0-9a-f]{16})((?:; \S+ [0-9a-f]{16})*) -->\n",
                    re.DOTALL)
-# Accounts of long runs, of several experiments each, and of other people's programs, which no experiment of ours can start. Their
-# tables say where, when and from which files they come. A page more is a page that is generated.
-BY_HAND = {"README", "abf", "acf", "ascf", "evergreen", "infini", "taf", "method", "peers-emerald-rapids", "peers-method", "peers-zen4"}
 
 
 def sum_of(data):
@@ -55,10 +53,16 @@ class Pages(unittest.TestCase):
             with self.subTest(page=str(page.relative_to(ROOT))):
                 self.assertEqual(faults(page.read_text(), page.parent), [])
 
-    def test_other_pages_are_few(self):
+    def test_nothing_else_stands_on_them(self):
         for page in sorted(PAGES.glob("*.md")):
             with self.subTest(page=page.name):
-                self.assertTrue(page.stem in BY_HAND or BLOCK.search(page.read_text()), "write it with `tamis reproduce --pages`")
+                if page.stem != "README":
+                    self.assertEqual(BLOCK.sub("", page.read_text()).strip(), "", "write it with `tamis reproduce --pages`")
+
+    def test_their_index_is_made_of_them(self):
+        readme = (PAGES / "README.md").read_text()
+        self.assertEqual(results_index.written(ROOT), readme, "python3 tools/results_index.py .")
+        self.assertNotRegex(results_index.MARKED.sub("", readme), r"\d\.\d\d|\d %", "figures stand on the pages")
 
     def test_every_file_of_results_is_shown(self):
         shown = "".join(p.read_text() for p in [*PAGES.glob("*.md"), ROOT / "README.md"])
@@ -74,6 +78,47 @@ class Pages(unittest.TestCase):
         self.assertIn("by hand", faults(changed, page.parent)[0])
         self.assertIn("is missing", " ".join(faults(text, page.parent / "elsewhere")))
         self.assertIn("do not fit", " ".join(faults(text.replace("<!-- end", "<!-- ent"), page.parent)))
+
+
+# Every filter's page, in this order; what it explains besides stands between guarantees and figures.
+SHAPE = ["Layout", "When to take it", "Options", "Guarantees", "Figures"]
+
+
+def misshapen(page):
+    """What a page of docs/filters lacks."""
+    headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    wrong = [] if [h for h in headings if h in SHAPE] == SHAPE else [f"has not, in order, {', '.join(SHAPE)}"]
+    if headings[:4] != SHAPE[:4] or headings[-1:] != SHAPE[-1:]:
+        wrong.append("has something else before or behind them")
+    if not re.match(r"# .+\n\n(?!#)\S", page):
+        wrong.append("does not begin with the idea")
+    if "```text" not in page.partition("## Layout")[2].partition("## When")[0]:
+        wrong.append("has no drawing")
+    return wrong
+
+
+class Filters(unittest.TestCase):
+    def test_pages_have_one_shape(self):
+        for page in sorted((ROOT / "docs" / "filters").glob("*.md")):
+            if not page.stem.startswith("evergreen"):  # essays of their own
+                with self.subTest(page=page.name):
+                    self.assertEqual(misshapen(page.read_text()), [])
+
+    def test_every_filter_has_a_page(self):
+        ids = re.findall(r'\.id = "([a-z0-9-]+)"', "".join(p.read_text() for p in (ROOT / "include/tamis/filters").glob("*.hpp")))
+        titles = " ".join(p.read_text().split("\n")[0] for p in (ROOT / "docs" / "filters").glob("*.md"))
+        self.assertGreater(len(ids), 20)
+        for each in ids:
+            with self.subTest(each):
+                self.assertRegex(titles, rf"(?<![\w-]){each}(?![\w-])")
+
+    def test_another_shape_is_seen(self):
+        good = "# x\n\nAn idea.\n\n" + "".join(f"## {h}\n\n```text\n```\n\n" for h in SHAPE)
+        self.assertEqual(misshapen(good), [])
+        self.assertEqual(len(misshapen(good.replace("## Options", "## Choices"))), 2)
+        self.assertEqual(len(misshapen(good + "## More\n")), 1)
+        self.assertEqual(len(misshapen(good.replace("An idea.\n\n", ""))), 1)
+        self.assertEqual(len(misshapen(good.replace("```text", "```", 1))), 1)
 
 
 def too_long(text):
