@@ -76,7 +76,7 @@ class hasher {
     assert(family_ == hash_family::fast);
     return mixed(fast_word(static_cast<std::uint64_t>(key), bitflip_));
   }
-  digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key))); }
+  digest operator()(std::string_view key) const { return (*this)(std::as_bytes(std::span(key.data(), key.size()))); }
   digest operator()(std::span<const std::byte> key) const;
   template <composed_key Key>
   requires(!integer_key<Key> && !byte_key<Key>) digest operator()(const Key& key) const {

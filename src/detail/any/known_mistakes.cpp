@@ -212,7 +212,9 @@ result<std::uint64_t> take_entries(filter_params& params, std::uint64_t fallback
   }
   double bits = 0;
   const auto read = std::from_chars(text.data(), last, bits, std::chars_format::fixed);
-  if (read.ec != std::errc() || std::string_view(read.ptr, last) != "b" || !(bits > 0 && bits <= 4096)) return unreadable(text);
+  if (read.ec != std::errc() || std::string_view(read.ptr, static_cast<std::size_t>(last - read.ptr)) != "b" ||
+      !(bits > 0 && bits <= 4096))
+    return unreadable(text);
   const auto capacity = static_cast<double>(std::min(params.capacity, largest_capacity));
   entries = mistake_list::entries_for(static_cast<std::uint64_t>(bits * capacity));
   if (entries == 0 && params.capacity != 0) {

@@ -138,7 +138,7 @@ status file_replacement::commit() {
 
 status replace_file(const std::string& path, std::string_view text) {
   TAMIS_TRY(file_replacement file, file_replacement::create(path));
-  TAMIS_CHECK(file.write(std::as_bytes(std::span(text))));
+  TAMIS_CHECK(file.write(std::as_bytes(std::span(text.data(), text.size()))));
   return file.commit();
 }
 
