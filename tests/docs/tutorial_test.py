@@ -77,6 +77,11 @@ class Tutorial(Folder):
 
 
 class Readme(Folder):
+    def test_first_program_prints_what_is_said(self):
+        program = blocks("README.md", "cpp")[0]
+        said = re.findall(r"`(\w+: \w+)`", (ROOT / "README.md").read_text())
+        self.assertEqual(self.compiled(program).splitlines(), said)
+
     def test_fragments_compile_and_run(self):
         fragments = [block for block in blocks("README.md", "cpp") if "int main" not in block]
         self.assertGreater(len(fragments), 0)
