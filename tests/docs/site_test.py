@@ -130,7 +130,8 @@ class Site(unittest.TestCase):
         every = sorted(p.relative_to(self.site).as_posix() for p in self.site.rglob("*.html"))
         if os.environ.get("TAMIS_LONG"):
             return every
-        kinds = ["index", "filters/evergreen", "results/index", "results/peers-emerald-rapids", "reference/index", "reference/any_filter",
+        kinds = ["index", "tutorial", "filters/evergreen", "filters/abf", "results/index", "tuning/peers-emerald-rapids",
+                 "reference/index", "reference/any_filter",
                  "reference/concepts", "reference/tamis-c", "project/CHANGELOG", "format"]
         return [k + ".html" for k in kinds]
 
@@ -192,6 +193,11 @@ class Site(unittest.TestCase):
         self.browser.run("document.getElementById('demo-size').value = '10000'; document.getElementById('demo-run').click()")
         self.browser.wait_for("/^1[1-9],\\d{3} keys/.test(document.getElementById('demo-says').textContent)")
         self.assertEqual(self.browser.run("document.querySelectorAll('#demo svg polyline').length"), 4)
+        self.browser.run("document.getElementById('demo-ask').click()")
+        advised = self.browser.wait_for("[...document.querySelectorAll('#demo-advice tbody tr')].map(r => r.innerText).join('\\n')")
+        self.assertGreater(len(advised.split("\n")), 3)
+        self.assertIn("evergreen", advised)
+        self.assertRegex(self.browser.run("document.getElementById('demo-advice').innerText"), r"--growth \d")
 
 
 class Faults(unittest.TestCase):

@@ -1,16 +1,19 @@
 // The demo of the site's first page, compiled to WebAssembly: a set grows behind a Bloom filter that was made for its beginning
 // and behind evergreen, while questions come for keys that are not in it, some of them far more often than others. evergreen is
-// told of its mistakes.
+// told of its mistakes. What was asked and stored goes to `tamis advise` when somebody wants to know (advice.hpp).
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tamis/detail/base/random.hpp"
 #include "tamis/filters/bloom.hpp"
 #include "tamis/filters/evergreen.hpp"
 #include "tamis/memory_remote.hpp"
+#include "tools/site/demo/advice.hpp"
 
 namespace {
 
@@ -20,7 +23,9 @@ constexpr std::size_t members_checked = 200;
 class demo {
  public:
   demo(std::uint64_t first_keys, double rate, double skew, std::uint64_t seed)
-      : random_(seed),
+      : first_keys_(first_keys),
+        rate_(rate),
+        random_(seed),
         bloom_(tamis::bloom::create({.capacity = first_keys, .fpr = rate}).value()),
         evergreen_(tamis::evergreen::create({.capacity = first_keys, .fpr = rate}).value()) {
     double sum = 0;
@@ -45,6 +50,7 @@ class demo {
   void ask(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const tamis::digest d = stranger();
+      asked_.push_back(d);
       wrong_bloom_ += bloom_.may_contain(d);
       if (!evergreen_.may_contain(d)) continue;
       ++wrong_evergreen_;
@@ -67,6 +73,8 @@ class demo {
     out[5] = static_cast<double>(lost_);
   }
 
+  std::string advice() const { return demo_advice({first_keys_, members_.size(), rate_, members_, asked_}); }
+
  private:
   tamis::digest stranger() {
     const double at = static_cast<double>(random_() >> 11) * 0x1p-53 * up_to_.back();
@@ -74,13 +82,16 @@ class demo {
     return strangers_[std::min<std::size_t>(static_cast<std::size_t>(found), strangers - 1)];
   }
 
+  std::uint64_t first_keys_;
+  double rate_;
   tamis::detail::random_source random_;
   tamis::bloom bloom_;
   tamis::evergreen evergreen_;
   tamis::memory_remote stored_;
   std::vector<tamis::digest> members_;
   std::vector<tamis::digest> strangers_;
-  std::vector<double> up_to_;  // sums of the frequencies
+  std::vector<tamis::digest> asked_;  // of those, in order
+  std::vector<double> up_to_;         // sums of the frequencies
   std::uint64_t wrong_bloom_ = 0;
   std::uint64_t wrong_evergreen_ = 0;
   std::uint64_t lost_ = 0;
@@ -88,6 +99,7 @@ class demo {
 
 std::optional<demo> running;
 double results[6];
+std::string advised;
 
 }  // namespace
 
@@ -103,5 +115,10 @@ __attribute__((used, visibility("default"))) const double* demo_step(double inse
   running->ask(static_cast<std::uint64_t>(questions));
   running->report(results);
   return results;
+}
+// What `tamis advise` says about the keys and questions so far (advice.hpp).
+__attribute__((used, visibility("default"))) const char* demo_advise() {
+  advised = running ? running->advice() : "";
+  return advised.c_str();
 }
 }

@@ -30,7 +30,7 @@
 
   tamisDemo().then((library) => {
     box.hidden = false;
-    let timer = 0, wrong, bits, sums, keys;
+    let timer = 0, wrong, bits, sums, keys, asked = 1000, wanted = "0.01";
 
     function show(step) {
       wrong.push({ keys, values: [100 * step[1] / questions, 100 * step[2] / questions] });
@@ -55,6 +55,23 @@
       show(values);
     }
 
+    // The filters that would do for the keys and questions so far, the best first: the code of `tamis advise`, here.
+    function advise(first, rate) {
+      const rows = library.UTF8ToString(library._demo_advise()).split("\n").filter(Boolean).map((line) => line.split("|"));
+      const n = (v) => Math.round(v).toLocaleString("en");
+      const growth = +(keys / first).toPrecision(3);
+      let html = `<p><code>tamis advise --capacity ${first} --growth ${growth} --fpr ${rate} --trust-log</code> with these ` +
+        `${n(keys)} keys and ${n(wrong.length * questions)} questions:</p>`;
+      if (rows.length) {
+        html += "<table><thead><tr><th>filter, the best first</th><th>KiB, mean while it grows</th><th>KiB in the end</th>" +
+          "<th>wrong about new keys</th><th>wrong over these questions</th></tr></thead><tbody>";
+        for (const [name, mean, end, fresh, all] of rows)
+          html += `<tr><td><code>${name}</code></td><td>${mean}</td><td>${end}</td><td>${fresh} %</td><td>${all} %</td></tr>`;
+        html += "</tbody></table>";
+      }
+      at("advice").innerHTML = html + "<p>Some filters only; the command tries all, on your log.</p>";
+    }
+
     function stop() {
       clearInterval(timer);
       timer = 0;
@@ -71,9 +88,16 @@
       const size = +at("size").value;
       [wrong, bits, sums, keys] = [[], [], [0, 0], 0];
       library._demo_start(size, +at("rate").value, +at("skew").value, 1 + Math.floor(Math.random() * 1e9));
+      [asked, wanted] = [size, at("rate").value];
+      at("advice").innerHTML = "";
       step(size);
       at("run").textContent = "Stop";
       timer = setInterval(tick, 150);
+    });
+    at("ask").addEventListener("click", () => {
+      stop();
+      at("advice").textContent = "Trying filters on a sample …";
+      setTimeout(() => advise(asked, wanted), 50);  // shown before the work begins
     });
     library._demo_start(1000, 0.01, 1, 1);  // so that something is seen before anybody clicks
     [wrong, bits, sums, keys] = [[], [], [0, 0], 0];
