@@ -147,6 +147,7 @@ def title_of(page):
     """The first heading for the list of pages; of a long one what stands before the colon."""
     found = re.search(r"^# (.+)$", page.read_text(), re.MULTILINE)
     title = re.sub(r"[`\\]", "", found.group(1)) if found else page.stem
+    title = re.sub(r"^(\w+): \1: ", r"\1: ", title)
     return title if len(title) < 45 else re.split(r"[:,] ", title)[0]
 
 
