@@ -63,6 +63,8 @@ class Packaging(unittest.TestCase):
     def test_versions(self):
         self.assertIn(f'version = "{VERSION}"', (ROOT / "packaging" / "conan" / "conanfile.py").read_text())
         self.assertEqual(json.loads((ROOT / "packaging" / "vcpkg" / "tamis" / "vcpkg.json").read_text())["version"], VERSION)
+        in_header = re.findall(r"#define TAMIS_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/tamis/tamis.h").read_text())
+        self.assertEqual(".".join(in_header), VERSION)
         self.assertTrue((ROOT / "debian" / "changelog").read_text().startswith(f"tamis ({VERSION}) "))
 
     def test_an_archive_knows_its_commit(self):
