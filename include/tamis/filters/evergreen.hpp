@@ -72,13 +72,7 @@ class evergreen {
     made.fingerprints_ = kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
     made.first_alone_ = first_alone(shape.width, params.fpr);
     if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
-    detail::table_list<detail::segment> segments;
-    segments.reserve(shape.roots);
-    for (std::uint64_t i = 0; i < shape.roots; ++i) {
-      TAMIS_TRY(detail::segment root, detail::segment::make({0, shape.cell_bits, shape.width}, 0));  // memory follows the keys
-      segments.push_back(std::move(root));
-    }
-    made.tree_ = detail::segment_tree(shape.roots, std::move(segments));
+    TAMIS_CHECK(made.make_roots(shape.roots));
     return made;
   }
 
@@ -211,6 +205,18 @@ class evergreen {
             {"fingerprints", fingerprints_ == fingerprints::fixed ? "fixed" : "growing"}};
   }
 
+  // Without keys, as it was before it grew.
+  result<evergreen> emptied() const {
+    evergreen made;
+    made.segment_bits_ = segment_bits_;
+    made.width_ = width_;
+    made.first_cell_bits_ = first_cell_bits_;
+    made.first_alone_ = first_alone_;
+    made.fingerprints_ = fingerprints_;
+    TAMIS_CHECK(made.make_roots(tree_.places().roots()));
+    return made;
+  }
+
   // Batches (batch.hpp).
   struct probe {
     std::uint32_t segment;
@@ -293,6 +299,17 @@ class evergreen {
     std::uint32_t width;
     std::uint64_t keys_each;
   };
+  // Memory follows the keys from the first one on, so they have as few slots as segments can have.
+  status make_roots(std::uint64_t roots) {
+    detail::table_list<detail::segment> segments;
+    segments.reserve(roots);
+    for (std::uint64_t i = 0; i < roots; ++i) {
+      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_cell_bits_, width_}, 0));
+      segments.push_back(std::move(root));
+    }
+    tree_ = detail::segment_tree(roots, std::move(segments));
+    return {};
+  }
   static constexpr double planned = 0.92;  // keys per quotient when it is new: chance shall not cut a segment at once
   static table_of_roots roots_for(std::uint64_t capacity, unsigned width, unsigned segment_bits) {
     unsigned cell_bits = detail::segment::least_cell_bits;
