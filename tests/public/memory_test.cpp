@@ -320,7 +320,7 @@ TEST(refused_memory, leaves_a_growing_filter_as_it_was) {
   counting_memory mine;
   any_filter f = any_filter::create("evergreen", growing(&mine)).value();
   const std::vector<digest> all = keys(10'000);
-  mine.left = 20;
+  mine.left = 60;
   std::size_t in = 0;
   EXPECT_THROW(for (; in < all.size(); ++in) ASSERT_EQ(f.insert(all[in]), insert_result::inserted), memory_refused);
   EXPECT_GT(in, 100u);

@@ -157,8 +157,10 @@ class evergreen {
   // Then renews what is aged. The remote holds all keys of both.
   template <remote R>
   status merge(const evergreen& other, const R& stored) {
-    TAMIS_CHECK(merge(other));
-    rejuvenate_all(stored);
+    evergreen merged = *this;  // renewing may fail
+    TAMIS_CHECK(merged.merge(other));
+    merged.rejuvenate_all(stored);
+    *this = std::move(merged);
     return {};
   }
 
