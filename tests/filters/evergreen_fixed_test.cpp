@@ -101,7 +101,7 @@ TEST(evergreen_fixed, a_fix_costs_about_one_slot) {
   for (int i = 0; i < 100000; ++i) {
     const digest d = draw(random);
     stored.insert(d);
-    filter.insert(d);
+    static_cast<void>(filter.insert(d));
   }
   const std::uint64_t before = filter.table().used();
   std::uint64_t fixed = 0;
@@ -141,8 +141,8 @@ TEST(evergreen_fixed, a_soft_budget_gives_more_slots_to_fixes) {
     for (int i = 0; i < 3000; ++i) {
       keys.push_back(draw(random));
       stored.insert(keys.back());
-      hard.insert(keys.back());
-      soft.insert(keys.back());
+      static_cast<void>(hard.insert(keys.back()));
+      static_cast<void>(soft.insert(keys.back()));
     }
     std::vector<digest> fixed;
     for (int i = 0; i < 100000; ++i) {
@@ -226,7 +226,7 @@ TEST(evergreen_fixed, heals_what_the_store_does_not_have_and_says_what_it_misses
   std::vector<digest> keys;
   for (int i = 0; i < 1000; ++i) {
     keys.push_back(draw(random));
-    filter.insert(keys.back());
+    static_cast<void>(filter.insert(keys.back()));
     if (i % 2 == 0) stored.insert(keys.back());
   }
   // Keys that the store does not have are false positives, and their entries nobody's.
@@ -284,9 +284,9 @@ TEST(evergreen_fixed, holds_all_its_keys_in_the_last_quotient) {
       for (const digest d : keys) ASSERT_TRUE(filter.may_contain(d));
       EXPECT_LE(filter.bits().fast, asked * 5 / 2);
       evergreen_fixed both = of_bits(1500, bits);
-      for (int i = 0; i < 20; ++i) both.insert(keys[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < 20; ++i) static_cast<void>(both.insert(keys[static_cast<std::size_t>(i)]));
       evergreen_fixed rest = of_bits(1500, bits);
-      for (std::size_t i = 20; i < keys.size(); ++i) rest.insert(keys[i]);
+      for (std::size_t i = 20; i < keys.size(); ++i) static_cast<void>(rest.insert(keys[i]));
       ASSERT_TRUE(both.merge(rest).ok());
       for (const digest d : keys) ASSERT_TRUE(both.may_contain(d));
       for (const digest d : keys) ASSERT_EQ(filter.erase(d), erase_result::erased);

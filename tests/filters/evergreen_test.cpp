@@ -47,7 +47,7 @@ bool has_all(const evergreen& f, std::span<const digest> digests) { return posit
 TEST(evergreen, growing_changes_no_answer) {
   evergreen f = make(1000, {{"remainder", "4"}, {"segment", "256"}, {"fingerprints", "fixed"}});
   const std::vector<digest> in = keys(900);
-  for (const digest d : in) f.insert(d);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
   const std::vector<digest> asked = strangers(50000);
   for (int round = 0; round < 4; ++round) {
     const evergreen before = f;
@@ -63,7 +63,7 @@ TEST(evergreen, growing_changes_no_answer) {
   EXPECT_FALSE(f.expand().ok());
   EXPECT_EQ(f, before);
   // A few may be copied.
-  for (const digest d : keys(9000, 2000)) f.insert(d);
+  for (const digest d : keys(9000, 2000)) ASSERT_EQ(f.insert(d), insert_result::inserted);
   const evergreen more = f;
   ASSERT_TRUE(f.expand().ok());
   EXPECT_GE(f.copies(), 800u);
@@ -79,7 +79,7 @@ TEST(evergreen, growing_keeps_what_was_fixed) {
   evergreen f = make(1000, {{"remainder", "6"}, {"segment", "256"}, {"fingerprints", "fixed"}});
   multiset_remote stored;
   for (const digest d : keys(2000)) {
-    f.insert(d, stored);
+    ASSERT_EQ(f.insert(d, stored), insert_result::inserted);
     stored.insert(d);
   }
   std::vector<digest> fixed;
@@ -120,7 +120,7 @@ TEST(evergreen, keeps_the_rate_that_was_asked_for_without_a_store) {
 TEST(evergreen, rejuvenates_a_key_that_was_seen) {
   evergreen f = make(1000, {{"remainder", "8"}, {"fingerprints", "fixed"}});
   const std::vector<digest> in = keys(800);
-  for (const digest d : in) f.insert(d);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
   ASSERT_TRUE(f.expand().ok() && f.expand().ok());
   const double before = f.expected_fpr();
   for (const digest d : in) f.rejuvenate(d);
@@ -159,7 +159,7 @@ TEST(evergreen, keys_with_one_long_beginning_are_refused_without_a_loss) {
   EXPECT_TRUE(has_all(f, in));
   // Other keys still go in, but for those of the full segment, which has less than a thousandth of the streams.
   const std::uint64_t before = f.keys();
-  for (const digest d : keys(5000)) f.insert(d);
+  for (const digest d : keys(5000)) static_cast<void>(f.insert(d));
   EXPECT_GT(f.keys(), before + 4950);
   EXPECT_TRUE(has_all(f, in));
 }
@@ -168,8 +168,8 @@ TEST(evergreen, adapting_heals_a_key_that_went_in_twice) {
   evergreen f = make(1000, {}, 0.2);
   multiset_remote stored;
   for (const digest d : keys(800)) {
-    f.insert(d);
-    f.insert(d);
+    ASSERT_EQ(f.insert(d), insert_result::inserted);
+    ASSERT_EQ(f.insert(d), insert_result::inserted);
     stored.insert(d);
   }
   for (const digest d : strangers(100000)) {
@@ -186,7 +186,7 @@ TEST(evergreen, reports_a_stored_key_that_it_does_not_have) {
   evergreen f = make(1000, {}, 0.2);
   multiset_remote stored;
   for (const digest d : keys(800)) {
-    f.insert(d);
+    ASSERT_EQ(f.insert(d), insert_result::inserted);
     stored.insert(d);
   }
   for (const digest d : keys(2000, 5000)) stored.insert(d);
@@ -206,7 +206,7 @@ TEST(evergreen, reports_a_stored_key_that_it_does_not_have) {
 
 TEST(evergreen, visits_entries_in_the_order_of_digests) {
   evergreen f = make(1000, {{"segment", "256"}});
-  for (const digest d : keys(5000)) f.insert(d);
+  for (const digest d : keys(5000)) ASSERT_EQ(f.insert(d), insert_result::inserted);
   std::uint64_t entries = 0;
   stream_prefix last;
   f.for_each([&](const stream_prefix& p) {
@@ -221,8 +221,8 @@ TEST(evergreen, merges_filters_of_different_depth) {
   for (const auto& [mine, theirs] : {std::pair(20000u, 500u), std::pair(500u, 20000u), std::pair(9000u, 9000u)}) {
     evergreen f = make(500, {{"segment", "256"}});
     evergreen g = make(500, {{"segment", "256"}});
-    for (const digest d : keys(mine)) f.insert(d);
-    for (const digest d : strangers(theirs)) g.insert(d);
+    for (const digest d : keys(mine)) ASSERT_EQ(f.insert(d), insert_result::inserted);
+    for (const digest d : strangers(theirs)) ASSERT_EQ(g.insert(d), insert_result::inserted);
     const double rates = f.expected_fpr() + g.expected_fpr();
     ASSERT_TRUE(f.merge(g).ok());
     EXPECT_EQ(f.keys(), mine + theirs);
@@ -232,8 +232,8 @@ TEST(evergreen, merges_filters_of_different_depth) {
   // Entries that would have to be copied to hundreds of places.
   evergreen f = make(500, {{"segment", "256"}, {"remainder", "4"}});
   evergreen g = make(500, {{"segment", "256"}, {"remainder", "4"}});
-  for (const digest d : keys(400000)) f.insert(d);
-  for (const digest d : strangers(500)) g.insert(d);
+  for (const digest d : keys(400000)) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  for (const digest d : strangers(500)) ASSERT_EQ(g.insert(d), insert_result::inserted);
   const evergreen before = f;
   const status refused = f.merge(g);
   EXPECT_NE(refused.message().find("too short"), std::string::npos);
@@ -243,12 +243,12 @@ TEST(evergreen, merges_filters_of_different_depth) {
 TEST(evergreen, shrinks_after_erasing) {
   evergreen f = make(1000, {{"segment", "256"}, {"fingerprints", "fixed"}});
   const std::vector<digest> in = keys(50000);
-  for (const digest d : in) f.insert(d);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
   const std::uint64_t bits = f.bits().fast;
   for (std::size_t i = 2000; i < in.size(); ++i) f.erase(in[i]);
   EXPECT_LT(f.bits().fast, bits / 8);
   EXPECT_TRUE(has_all(f, std::span(in).first(2000)));
-  for (const digest d : in) f.insert(d);
+  for (const digest d : in) ASSERT_EQ(f.insert(d), insert_result::inserted);
   EXPECT_TRUE(has_all(f, in));
 }
 
@@ -386,11 +386,11 @@ struct copied_entries {
   copied_entries() {
     for (std::uint64_t i = 0; i < 3; ++i) {
       const digest d{mix64(seed), mix64(i)};
-      f.insert(d);
+      EXPECT_EQ(f.insert(d), insert_result::inserted);
       stored.insert(d);
     }
     for (int i = 0; i < 4; ++i) f.expand().value();
-    for (const digest d : keys(800)) f.insert(d);
+    for (const digest d : keys(800)) EXPECT_EQ(f.insert(d), insert_result::inserted);
     for (int i = 0; i < 2; ++i) f.expand().value();
     for (const digest d : keys(800)) f.erase(d);
   }

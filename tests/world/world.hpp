@@ -204,7 +204,7 @@ class world {
     tally_["refused"] += !in;
     if (in && !rules_.store_first) truth_.insert(d);
     if (!in && rules_.store_first) truth_.erase_one(d);
-    if (in && rules_.strays && random_.chance(0.05)) filter_.insert(d);
+    if (in && rules_.strays && random_.chance(0.05)) static_cast<void>(filter_.insert(d));
     return std::nullopt;
   }
   std::optional<std::string> renew_all() {

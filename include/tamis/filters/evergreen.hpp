@@ -93,11 +93,11 @@ class evergreen {
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair. Where a segment grows, its entries lose a bit.
-  insert_result insert(digest d) { return insert_with(d, nullptr); }
+  [[nodiscard]] insert_result insert(digest d) { return insert_with(d, nullptr); }
   // The same; a segment that grows takes its entries anew from the store, which holds all keys of this filter, and may or may
   // not hold `d` already.
   template <remote R>
-  insert_result insert(digest d, const R& stored) {
+  [[nodiscard]] insert_result insert(digest d, const R& stored) {
     const remote_ref ref(stored);
     return insert_with(d, &ref);
   }

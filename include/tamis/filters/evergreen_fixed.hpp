@@ -82,7 +82,7 @@ class evergreen_fixed {
   }
 
   // Adds an entry that is a prefix of the key, so they make a pair.
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     switch (width()) {
       case 7: return insert_at<7>(fingerprint_of<7>(d));
       case 8: return insert_at<8>(fingerprint_of<8>(d));
