@@ -57,7 +57,10 @@ result<table> run(const experiment_options& options) {
     const contestant& who = kinds[i];
     TAMIS_TRY(any_filter f, any_filter::create(who.id, {.capacity = keys, .fpr = 0.01, .options = who.options}));
     random_source random = options.random();
-    for (std::uint64_t k = 0; k < keys; ++k) f.insert(any_digest(random));
+    for (std::uint64_t k = 0; k < keys; ++k) {
+      if (f.insert(any_digest(random)) != insert_result::inserted)
+        return failure{who.name + " refused key " + std::to_string(k)};
+    }
     TAMIS_CHECK(f.save_file(file.path()));
     std::vector<char> bytes(std::filesystem::file_size(file.path()));
     const double read = shortest([&] {
