@@ -35,7 +35,7 @@ struct guard_options {
   // unless the option `mistakes` in params says how many entries the store gets (0: no list). With a rate the list comes on top
   // of the filter, at about 2.3 bits per key; bits per key pay for both. A filter that adapts by itself has a list only where
   // it is asked for, and lists what it cannot fix.
-  std::string filter = "bloom1";
+  std::string filter = "evergreen";
   // Of the whole store; the capacity is divided among the stripes. All filters, also those that are loaded or rebuilt, take
   // their tables from params.memory; nullptr: from the memory that is in force when the store is opened.
   filter_params params = {.capacity = 1'000'000, .fpr = 0.01};
