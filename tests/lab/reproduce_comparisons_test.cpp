@@ -30,7 +30,7 @@ table growth(double evergreen_rate, double evergreen_bits, double evergreen_peak
       t.add({chain, keys}, {0.009, 0.009, 25, 30, 0, 1e6});
     }
     t.add({"chain-linear", keys}, {0.3, 0.3, 16, 16, 0, 1e6});
-    for (const char* rebuilt : {"bloom, rebuilt", "rsqf, rebuilt"}) t.add({rebuilt, keys}, {0.009, 0.009, 12, 23, 1, 1, 1e6});
+    for (const char* rebuilt : {"bloom, rebuilt", "rsqf, rebuilt"}) t.add({rebuilt, keys}, {0.009, 0.009, 12, 23, 1, 1e6});
   }
   return t;
 }
