@@ -12,6 +12,7 @@ constexpr std::size_t kept_generations = 2;
 
 result<detail::zeroed_array<std::uint8_t>> saved(const any_filter& filter) {
   const std::vector<std::byte> bytes = filter.save_bytes();
+  const memory_scope apart(huge_page_memory());  // what is on its way to a file is no filter's memory
   TAMIS_TRY(auto made, detail::zeroed_array<std::uint8_t>::make(bytes.size()));
   std::memcpy(made.data(), bytes.data(), bytes.size());
   return made;

@@ -168,6 +168,7 @@ result<snapshot_content> read_snapshot(const std::string& directory, const manif
   if (!frame) return detail::prefixed(path + ": ", frame);
   snapshot_content content;
   content.file = file;
+  const memory_scope apart(huge_page_memory());  // a segment that is read is no filter's memory yet
   const status read = frame->read([&](const frame_header& header, reader& in) -> status {
     if (header.kind != snapshot_kind || header.kind_version != snapshot_version)
       return failure{"it is not a snapshot", error_code::damaged};
