@@ -69,6 +69,23 @@ TYPED_TEST(sticky, sums_beyond_the_top_stick) {
   }
 }
 
+TEST(sticky_counters, says_which_of_32_are_more_than_zero) {
+  random_source random(5);
+  auto counters = sticky_counters<4>::make(320).value();
+  for (int round = 0; round < 2000; ++round) {
+    const std::uint64_t i = random.below(320);
+    if (counters.get(i) == 0 || random.chance(0.4)) {
+      for (std::uint64_t left = 1 + random.below(8); left != 0; --left) counters.increment(i);
+    } else {
+      counters.decrement(i);
+    }
+    const std::uint64_t first = i / 32 * 32;
+    std::uint32_t expected = 0;
+    for (unsigned j = 0; j < 32; ++j) expected |= std::uint32_t{counters.get(first + j) != 0} << j;
+    ASSERT_EQ(counters.nonzero_of_32(first), expected);
+  }
+}
+
 TEST(sticky_counters, bits_behind_the_last_counter_are_refused) {
   auto counters = sticky_counters<4>::make(3).value();
   counters.increment(2);

@@ -4,6 +4,7 @@
 // again. With atomic_access (access.hpp) they may be changed while others read and change them.
 
 #include <cstdint>
+#include <cstring>
 
 #include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
@@ -68,6 +69,22 @@ class sticky_counters {
     copy.size_ = size_;
     copy.bytes_ = bytes_.template copied<Access>();
     return copy;
+  }
+
+  // Bit j: is counter first + j more than 0?  Requires: first is a multiple of 32; 32 counters from there on exist.
+  std::uint32_t nonzero_of_32(std::uint64_t first) const requires(Bits == 4) {
+    std::uint32_t all = 0;
+    for (unsigned half = 0; half < 2; ++half) {
+      std::uint64_t x;
+      std::memcpy(&x, bytes_.data() + first / per_byte + std::size_t{8} * half, sizeof x);
+      x = (x | x >> 1 | x >> 2 | x >> 3) & 0x1111111111111111u;
+      // The lowest bits of sixteen counters move together, in twos, fours, eights.
+      x = (x | x >> 3) & 0x0303030303030303u;
+      x = (x | x >> 6) & 0x000f000f000f000fu;
+      x = (x | x >> 12) & 0x000000ff000000ffu;
+      all |= static_cast<std::uint32_t>((x | x >> 24) & 0xffff) << (16 * half);
+    }
+    return all;
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t i) const { prefetch_read(bytes_.data() + i / per_byte); }

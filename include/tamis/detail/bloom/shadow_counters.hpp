@@ -104,11 +104,7 @@ class shadow_counters {
   }
   template <unsigned W>
   std::uint32_t ones(std::uint64_t block, unsigned set, unsigned lane, const word_layout& layout) const {
-    std::uint32_t made = 0;
-    for (unsigned bit = 0; bit < 32; ++bit) {
-      made |= std::uint32_t{counters_.get(counter<W>(block, set, lane * 32 + bit, layout)) != 0} << bit;
-    }
-    return made;
+    return counters_.nonzero_of_32(counter<W>(block, set, lane * 32, layout));
   }
 
   sticky_counters<4> counters_;
