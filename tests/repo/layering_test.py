@@ -18,6 +18,14 @@ USES = {"detail/telescoping": {"detail/quotient"}, "detail/growing": {"detail/qu
 # Standard and system headers that public headers may use; everything else has to be ours.
 FORBIDDEN = re.compile(r"#include\s+[<\"](CLI|fmt|nlohmann|rocksdb|xxhash|gtest|benchmark)")
 INCLUDE = re.compile(r'#include\s+"tamis/([^"]+)\.hpp"')
+# What depends on the CPU level belongs into detail/simd. These headers still ask for the level themselves: the list may only get
+# shorter. detail/base/compiler.hpp says what the level is.
+LEVEL = re.compile(r"^#\s*(?:el)?if.*(?:TAMIS_HAS_AVX|__SSE|__AVX|__BMI)", re.MULTILINE)
+MAY_ASK = {"detail/base/compiler"}
+STILL_ASK = {"batch", "detail/bits/balance", "detail/bits/byte_column", "detail/bits/word", "detail/bloom/block_words", "detail/bloom/hash_sets",
+             "detail/cuckoo/bucket_compare_x8", "detail/cuckoo/bucket_pair", "detail/cuckoo/buckets", "detail/cuckoo/cuckoo_filter",
+             "detail/growing/table_split", "detail/quotient/block_moves", "detail/quotient/dense_runs", "detail/quotient/rank_select",
+             "detail/quotient/run_words", "detail/quotient/slot_columns", "detail/quotient/slot_values", "detail/telescoping/remainder_tags"}
 
 
 def headers():
@@ -55,6 +63,16 @@ class Layering(unittest.TestCase):
         for header in headers():
             with self.subTest(header=str(header)):
                 self.assertEqual(violations(str(header.relative_to(HEADERS).with_suffix("")), header.read_text()), [])
+
+    def test_no_more_headers_ask_for_the_cpu_level(self):
+        asking, there = set(), set()
+        for header in headers():
+            name = str(header.relative_to(HEADERS).with_suffix(""))
+            there.add(name)
+            if room_of(name) != "detail/simd" and LEVEL.search(header.read_text()):
+                asking.add(name)
+        self.assertEqual(sorted(asking - STILL_ASK - MAY_ASK), [], "what depends on the CPU level belongs into detail/simd")
+        self.assertEqual(sorted((STILL_ASK & there) - asking), [], "take these off the list")
 
     def test_public_headers_are_few(self):
         self.assertLessEqual(len(list(HEADERS.glob("*.hpp"))), 24)
