@@ -300,6 +300,15 @@ TEST_F(crash, a_wrong_hash_key_is_refused) {
 
 TEST_F(crash, notices_data_and_record_in_two_writes) { EXPECT_TRUE(noticed({protocol_step::one_write}, {.how = "kill"}, 60)); }
 
+TEST_F(crash, notices_two_writes_in_random_lives) {
+  bool noticed = false;
+  for (std::uint64_t seed = 0; seed < 6 && !noticed; ++seed) {
+    lived_store lived(place / "store", seed, without({protocol_step::one_write}));
+    for (int i = 0; i < 25 && !noticed; ++i) noticed = !lived.next().problem.empty();
+  }
+  EXPECT_TRUE(noticed);
+}
+
 TEST_F(crash, notices_a_filter_that_erases_before_the_store) {
   EXPECT_TRUE(noticed({protocol_step::late_filter_erase}, {.how = "eio"}, 40));
 }

@@ -30,9 +30,10 @@ bool is_possible(const settings& given) {
   return guarded_store::open(std::make_shared<memory_store>(), options).ok();
 }
 
-settings new_store(std::uint64_t seed) {
+settings new_store(std::uint64_t seed, std::uint32_t skipped_steps) {
   random_source random(seed);
   settings made;
+  made.skipped_steps = skipped_steps;
   made.stripes = one_of(random, {1u, 2u, 4u, 16u});
   made.hash_secret = random.below(2);  // 0: drawn and kept by the store
   return made;
@@ -96,8 +97,8 @@ std::string life_totals::text() const {
   return out.str();
 }
 
-lived_store::lived_store(const std::string& root, std::uint64_t seed)
-    : seed_(seed), random_(seed), site_(root, new_store(seed)) {
+lived_store::lived_store(const std::string& root, std::uint64_t seed, std::uint32_t skipped_steps)
+    : seed_(seed), random_(seed), site_(root, new_store(seed, skipped_steps)) {
   std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);
 }

@@ -44,7 +44,8 @@ class life_totals {
 // One store, from its making on.
 class lived_store {
  public:
-  lived_store(const std::string& root, std::uint64_t seed);
+  // `skipped_steps`: of the protocol, to see that this is noticed.
+  lived_store(const std::string& root, std::uint64_t seed, std::uint32_t skipped_steps = 0);
 
   struct life {
     std::size_t ending = 0;  // of `endings`

@@ -55,6 +55,7 @@ class world {
       }
       left = unlimited;
       check(failed);
+      refused_ += failed;
       f.reset();
       EXPECT_EQ(memory.bytes(), 0u) << "something leaked";
       if (testing::Test::HasFailure()) FAIL() << "with " << enough << " allocations";
@@ -178,6 +179,9 @@ class world {
     }
   }
 
+  // Operations that failed because memory was refused.
+  std::uint64_t refusals() const { return refused_; }
+
   std::vector<digest> in = keys(200);
   std::vector<digest> others = keys(5, 1000);
   std::vector<digest> asked = strangers(2000, 50'000);
@@ -206,6 +210,7 @@ class world {
   }
 
   std::string id_;
+  std::uint64_t refused_ = 0;
   refusal who_;
   filter_params params_;
 };
@@ -224,6 +229,8 @@ void check_all(const filter_params& params, std::string_view id, refusal who) {
   w.check_clear();
   w.check_adapt();
   w.check_rejuvenate();
+  EXPECT_GT(w.refusals(), 0u);
+  testing::Test::RecordProperty("refused", std::to_string(w.refusals()));
 }
 
 class no_memory : public testing::TestWithParam<std::tuple<std::string, refusal>> {
