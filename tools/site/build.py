@@ -23,7 +23,7 @@ SECTIONS = [
     ("Start", ["README.md", "tutorial.md", "choosing.md"]),
     ("Use", ["tool.md", "advise.md", "replay.md", "reproduce.md", "guarded-store.md", "redis.md", "python.md", "c.md", "format.md"]),
     ("Filters", ["filters/"]),
-    ("Inside", ["architecture.md", "internals/", "decisions/"]),
+    ("Inside", ["architecture.md", "trust.md", "internals/", "decisions/"]),
     ("Measured", ["results/", "tuning/"]),
     ("Reference", ["reference/"]),
     ("Project", ["project/"]),
