@@ -109,6 +109,43 @@ TEST(evergreen, grows_by_itself_and_keeps_every_key) {
   }
 }
 
+TEST(evergreen, small_segments_have_more_bits) {
+  // Without a remainder that was asked for: keys of a small filter last for many doublings.
+  evergreen f = make(200, {{"segment", "1024"}}, 0.01);
+  multiset_remote stored;
+  const std::vector<digest> in = keys(20000);
+  const std::vector<digest> asked = strangers(20000);
+  std::vector<digest> fixed;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const bool with_store = i % 7 == 0;
+    stored.insert(in[i]);
+    ASSERT_EQ(with_store ? f.insert(in[i], stored) : f.insert(in[i]), insert_result::inserted);
+    if (i % 100 == 0) {
+      for (const digest d : std::span(asked).subspan(i, 100)) {
+        if (f.may_contain(d) && f.adapt(d, stored) == adapt_result::fixed) fixed.push_back(d);
+      }
+    }
+    if (i % 2500 == 0) {
+      ASSERT_TRUE(has_all(f, std::span(in).first(i + 1)));
+      ASSERT_TRUE(f.validate().ok()) << f.validate().message();
+    }
+  }
+  EXPECT_TRUE(has_all(f, in));
+  EXPECT_EQ(f.keys(), in.size());
+  EXPECT_EQ(f.missing(), 0u);
+  EXPECT_GT(fixed.size(), 20u);
+  EXPECT_LT(positives(f, fixed), fixed.size() / 10);
+  evergreen alone = make(200, {{"segment", "1024"}}, 0.01);
+  for (const digest d : in) ASSERT_EQ(alone.insert(d), insert_result::inserted);
+  EXPECT_EQ(alone.copies(), 0u);
+  EXPECT_LE(alone.expected_fpr(), 0.0105);
+  EXPECT_GT(alone.rejuvenate_all(stored), 0u);
+  EXPECT_EQ(alone.missing(), 0u);
+  EXPECT_TRUE(has_all(alone, in));
+  for (const digest d : in) ASSERT_EQ(f.erase(d), erase_result::erased);
+  EXPECT_EQ(f.keys(), 0u);
+}
+
 TEST(evergreen, keeps_the_rate_that_was_asked_for_without_a_store) {
   for (const double rate : {0.05, 0.01, 0.001}) {
     evergreen f = make(200, {{"segment", "256"}}, rate);
@@ -165,7 +202,7 @@ TEST(evergreen, keys_with_one_long_beginning_are_refused_without_a_loss) {
 }
 
 TEST(evergreen, adapting_heals_a_key_that_went_in_twice) {
-  evergreen f = make(1000, {}, 0.2);
+  evergreen f = make(1000, {{"remainder", "4"}}, 0.2);
   multiset_remote stored;
   for (const digest d : keys(800)) {
     ASSERT_EQ(f.insert(d), insert_result::inserted);
@@ -183,7 +220,7 @@ TEST(evergreen, adapting_heals_a_key_that_went_in_twice) {
 }
 
 TEST(evergreen, reports_a_stored_key_that_it_does_not_have) {
-  evergreen f = make(1000, {}, 0.2);
+  evergreen f = make(1000, {{"remainder", "4"}}, 0.2);
   multiset_remote stored;
   for (const digest d : keys(800)) {
     ASSERT_EQ(f.insert(d), insert_result::inserted);
@@ -230,9 +267,13 @@ TEST(evergreen, merges_filters_of_different_depth) {
     EXPECT_LE(f.expected_fpr(), rates * 1.0001);
   }
   // Entries that would have to be copied to hundreds of places.
-  evergreen f = make(500, {{"segment", "256"}, {"remainder", "4"}});
-  evergreen g = make(500, {{"segment", "256"}, {"remainder", "4"}});
-  for (const digest d : keys(400000)) ASSERT_EQ(f.insert(d), insert_result::inserted);
+  evergreen f = make(500, {{"segment", "256"}, {"remainder", "4"}, {"fingerprints", "fixed"}});
+  evergreen g = make(500, {{"segment", "256"}, {"remainder", "4"}, {"fingerprints", "fixed"}});
+  multiset_remote stored;
+  for (const digest d : keys(400000)) {
+    ASSERT_EQ(f.insert(d, stored), insert_result::inserted);
+    stored.insert(d);
+  }
   for (const digest d : strangers(500)) ASSERT_EQ(g.insert(d), insert_result::inserted);
   const evergreen before = f;
   const status refused = f.merge(g);

@@ -64,7 +64,7 @@ inline std::optional<std::string> broken_invariant(const evergreen& f, const mul
 }
 
 struct world_rules {
-  const char* remainder = "5";
+  const char* remainder = "5";  // nullptr: from the rate
   const char* fingerprints = "growing";
   bool store_first = false;
   bool sometimes = false;  // not every insert has the store at hand
@@ -104,7 +104,8 @@ class world {
     const std::uint64_t kind = random_.below(100);
     std::optional<std::string> wrong;
     const bool few = truth_.size() < static_cast<std::size_t>(tide_ * static_cast<double>(rules_.most_keys));
-    bool may_accept_more = is_aged();  // a renewed segment has plain entries of r bits
+    // A renewed segment has plain entries of r bits; an aged one, and a small one, may have had more.
+    bool may_accept_more = is_aged() || rules_.remainder == nullptr;
     const std::uint64_t segments = filter_.tree().segments().size();
     if (kind < 55) {
       may_accept_more = may_accept_more || few;
@@ -148,10 +149,10 @@ class world {
 
  private:
   static evergreen make(const world_rules& r) {
-    return evergreen::create({.capacity = 40,
-                              .fpr = 0.5,
-                              .options = {{"remainder", r.remainder}, {"segment", "64"}, {"fingerprints", r.fingerprints}}})
-        .value();
+    // Without a remainder small segments have more bits than those with all their quotients.
+    option_list options = {{"fingerprints", r.fingerprints}, {"segment", r.remainder == nullptr ? "128" : "64"}};
+    if (r.remainder != nullptr) options.push_back({"remainder", r.remainder});
+    return evergreen::create({.capacity = 40, .fpr = 0.1, .options = std::move(options)}).value();
   }
   bool is_aged() const {
     const auto& all = filter_.tree().segments();
@@ -209,8 +210,12 @@ class world {
   }
   std::optional<std::string> renew_all() {
     if (!survives([&](const failing_remote& stored) { filter_.rejuvenate_all(stored); })) return std::nullopt;
-    // Where keys cannot be told apart they may not fit.
-    return rules_.deep || rules_.fails || !is_aged() ? std::nullopt : std::optional<std::string>("bits are still lost");
+    // Where keys cannot be told apart, or where many of them are lengthened, they may not fit.
+    const auto& all = filter_.tree().segments();
+    const bool is_odd = std::any_of(all.begin(), all.end(), [](const segment& s) {
+      return s.shape().format == slot_format::aged && s.table().lengthened() == 0;
+    });
+    return rules_.deep || rules_.fails || !is_odd ? std::nullopt : std::optional<std::string>("bits are still lost");
   }
   void merge() {
     evergreen other = make(rules_);

@@ -70,7 +70,9 @@ class evergreen {
     made.width_ = shape.width;
     made.first_cell_bits_ = shape.cell_bits;
     made.fingerprints_ = kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
-    made.first_alone_ = first_alone(shape.width, params.fpr);
+    // A few thousand keys may have more bits: without a store they then last for many more doublings.
+    made.small_width_ = params.fpr && asked == 0 ? std::min(shape.width + 6, widest) : shape.width;
+    made.first_alone_ = first_alone(shape.width, made.width_of(shape.cell_bits), params.fpr);
     if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
     TAMIS_CHECK(made.make_roots(shape.roots));
     return made;
@@ -212,6 +214,7 @@ class evergreen {
     evergreen made;
     made.segment_bits_ = segment_bits_;
     made.width_ = width_;
+    made.small_width_ = small_width_;
     made.first_cell_bits_ = first_cell_bits_;
     made.first_alone_ = first_alone_;
     made.fingerprints_ = fingerprints_;
@@ -256,13 +259,13 @@ class evergreen {
 
   friend bool operator==(const evergreen& a, const evergreen& b) {
     return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.width_ == b.width_ &&
-           a.first_cell_bits_ == b.first_cell_bits_ && a.first_alone_ == b.first_alone_ && a.fingerprints_ == b.fingerprints_ &&
-           a.tree_ == b.tree_;
+           a.small_width_ == b.small_width_ && a.first_cell_bits_ == b.first_cell_bits_ && a.first_alone_ == b.first_alone_ &&
+           a.fingerprints_ == b.fingerprints_ && a.tree_ == b.tree_;
   }
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.keys_, self.segment_bits_, self.width_, self.first_cell_bits_, self.first_alone_, self.fingerprints_,
-            self.tree_);
+    archive(self.keys_, self.segment_bits_, self.width_, self.small_width_, self.first_cell_bits_, self.first_alone_,
+            self.fingerprints_, self.tree_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
       std::uint64_t entries = 0;
@@ -272,15 +275,15 @@ class evergreen {
     }
   }
   status validate() const {
-    if (segment_bits_ < 6 || segment_bits_ > 16 || width_ < narrowest || width_ > widest || first_cell_bits_ < 6 ||
-        first_cell_bits_ > segment_bits_ || first_alone_ < width_ || first_alone_ > widest_alone ||
-        fingerprints_ > fingerprints::fixed) {
+    if (segment_bits_ < 6 || segment_bits_ > 16 || width_ < narrowest || width_ > widest || small_width_ < width_ ||
+        small_width_ > widest || first_cell_bits_ < 6 || first_cell_bits_ > segment_bits_ || first_alone_ < width_ ||
+        first_alone_ > widest_alone || fingerprints_ > fingerprints::fixed) {
       return failure{"its settings are out of range"};
     }
     for (const detail::segment& s : tree_.segments()) {
       const detail::segment_shape& shape = s.shape();
       const bool has_slots = shape.format == detail::slot_format::uniform
-                                 ? shape.width == width_
+                                 ? shape.width == width_of(shape.cell_bits)
                                  : shape.plain_length() >= width_ && shape.plain_length() <= widest_alone;
       // Segments are cut when they are large, not before.
       if (!has_slots || shape.cell_bits < first_cell_bits_ || shape.cell_bits > segment_bits_ ||
@@ -306,7 +309,7 @@ class evergreen {
     detail::table_list<detail::segment> segments;
     segments.reserve(roots);
     for (std::uint64_t i = 0; i < roots; ++i) {
-      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_cell_bits_, width_}, 0));
+      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_cell_bits_, width_of(first_cell_bits_)}, 0));
       segments.push_back(std::move(root));
     }
     tree_ = detail::segment_tree(roots, std::move(segments));
@@ -350,13 +353,16 @@ class evergreen {
   // 2^-bits, times its share of all doublings' octaves, to the rate for ever (plain_after_growth): five octaves, which are a
   // growth by 2^31, take what is left of the asked rate beside the first keys; if that is nearly nothing, a sixteenth more.
   // Where bits were asked for and no rate, the rate may become twice the first one.
-  static std::uint32_t first_alone(unsigned width, std::optional<double> rate) {
-    const double first = 2 * std::ldexp(1.0, -static_cast<int>(width));
+  static std::uint32_t first_alone(unsigned width, unsigned first_width, std::optional<double> rate) {
+    const double first = 2 * std::ldexp(1.0, -static_cast<int>(first_width));
     const double left = rate ? *rate / (0.95 / 2) - first : first;
     unsigned bits = width;
     while (bits < width + 4 && std::ldexp(5.0, -static_cast<int>(bits)) > left) ++bits;
     return bits;
   }
+
+  // Of uniform slots in segments of 2^cell_bits quotients.
+  unsigned width_of(unsigned cell_bits) const { return cell_bits < segment_bits_ ? small_width_ : width_; }
 
   // Calls use<Width, Format>() for slots of this shape; Width is 0 where it is not one of the usual.
   template <class Use>
@@ -433,6 +439,7 @@ class evergreen {
 
   std::uint32_t segment_bits_ = 14;
   std::uint32_t width_ = 8;            // r
+  std::uint32_t small_width_ = 8;      // r of segments that have not all their quotients yet
   std::uint32_t first_cell_bits_ = 6;  // of a root when the filter was made
   std::uint32_t first_alone_ = 8;
   fingerprints fingerprints_ = fingerprints::growing;

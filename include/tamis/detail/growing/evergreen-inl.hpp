@@ -37,18 +37,17 @@ inline detail::segment_growth_kind evergreen::growth_of(std::uint64_t place, uns
 }
 
 inline bool evergreen::grow(std::uint64_t place, const remote_ref& stored, const digest* pending) {
-  const detail::segment_growth_kind kind = growth_of(place, width_);
+  const detail::segment_growth_kind kind = growth_of(place, small_width_);
   return kind != detail::segment_growth_kind::none && renew(place, stored, pending, kind);
 }
 
-// A bit more in every octave of doublings: each of them adds as much to the rate.
+// A bit more in every octave of doublings: each of them adds as much to the rate. Small segments keep what they have.
 inline detail::plain_bits evergreen::plain_after_growth(const detail::segment_shape& shape) const {
-  unsigned bits = shape.plain_length();
-  if (fingerprints_ == fingerprints::growing) {
-    const unsigned doublings = shape.place_bits() + 1 - first_cell_bits_;
-    bits = std::max(bits, std::min(widest_alone, first_alone_ + static_cast<unsigned>(std::bit_width(doublings)) - 1));
-  }
-  return {bits, detail::slot_format::aged};
+  const unsigned doublings = shape.place_bits() + 1 - first_cell_bits_;
+  const unsigned grown = std::min(widest_alone, first_alone_ + static_cast<unsigned>(std::bit_width(doublings)) - 1);
+  const unsigned bits = fingerprints_ == fingerprints::fixed ? width_ : grown;
+  const bool is_small = shape.cell_bits + 1 < segment_bits_;
+  return {is_small || small_width_ == width_ ? std::max(bits, shape.plain_length()) : bits, detail::slot_format::aged};
 }
 
 inline status evergreen::grow_alone(std::uint64_t place) {
@@ -95,7 +94,8 @@ inline bool evergreen::renew(std::uint64_t place, const remote_ref& stored, cons
     const auto at = std::lower_bound(keys.begin(), keys.end(), waiting);
     if (at != keys.end() && *at == waiting) keys.erase(at);
   }
-  detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, kind, width_);
+  const unsigned width = width_of(s.shape().cell_bits + (kind == detail::segment_growth_kind::doubled));
+  detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, kind, width);
   if (too_many || keys.size() == most) {
     ++missing_;
     return false;
@@ -194,11 +194,15 @@ inline bool evergreen::add_at(const detail::stream_prefix& p) {
 }
 
 inline std::uint64_t evergreen::rejuvenate_all_with(const remote_ref& stored) {
-  detail::table_list<std::uint64_t> aged;
+  detail::table_list<detail::stream_prefix> aged;
   tree_.for_each([&](std::uint64_t place, const detail::segment& s) {
-    if (s.shape().format == detail::slot_format::aged) aged.push_back(place);
+    if (s.shape().format == detail::slot_format::aged) aged.push_back(tree_.prefix_at(place));
   });
-  for (const std::uint64_t place : aged) renew(place, stored, nullptr, detail::segment_growth_kind::none);
+  for (const detail::stream_prefix& under : aged) {
+    const std::uint64_t place = tree_.place_of(under);
+    // Fixes may take more slots than there are, where plain entries have fewer bits again.
+    if (!renew(place, stored, nullptr, detail::segment_growth_kind::none)) grow(place, stored, nullptr);
+  }
   return aged.size();
 }
 

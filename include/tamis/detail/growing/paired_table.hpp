@@ -178,9 +178,9 @@ class paired_table {
   };
   // Makes the entries of the quotient say no to the stream `y`, which is no key's: each that matches is lengthened by bits of
   // its own key until it differs. `keys`: all streams that are stored under the quotient and have the bits of y's shortest
-  // match, in order. The entries that extend it are exactly theirs, so that they can be paired; those that have lost bits get
-  // them back. Entries without a key are dropped. What is not `fixed` has changed nothing: `missing`, if a key has no entry;
-  // `no_room`, if more than `most` slots would be in use.
+  // match, in order; others may be among them. The entries that extend it are exactly theirs, so that they can be paired; those
+  // that have lost bits get them back. Entries without a key are dropped. What is not `fixed` has changed nothing: `missing`,
+  // if a key has no entry; `no_room`, if more than `most` slots would be in use.
   adapted adapt(std::uint64_t quotient, uint128 y, std::span<const uint128> keys, std::uint64_t most) {
     using outcome = adapted::outcome;
     const pair_code c = code();
@@ -198,6 +198,9 @@ class paired_table {
         members.push_back(e);
       }
     }
+    const auto first = std::find_if(keys.begin(), keys.end(), [&](uint128 key) { return outermost.matches(key); });
+    const auto last = std::find_if_not(first, keys.end(), [&](uint128 key) { return outermost.matches(key); });
+    keys = {first, last};
     const prefix_matching pairing = match_longest_first({group.data(), group.size()}, keys);
     if (pairing.keys_left != 0) return {outcome::missing};
     std::uint64_t dropped = 0;

@@ -29,7 +29,7 @@ class segment_shift {
     const pair_code code = old.table().code();
     table_list<shifted_runs> parts;
     for (unsigned part = 0; part < (kind == segment_growth_kind::cut ? 2u : 1u); ++part) {
-      parts.emplace_back(shape, most_slots(old) + old.table().entries());  // voids go into both quotients
+      parts.emplace_back(shape, most_slots(old, shape.width) + old.table().entries());  // voids go into both quotients
     }
     const auto part_of = [&](std::uint64_t whole) { return kind == segment_growth_kind::cut ? whole >> shape.cell_bits : 0; };
     const plain_shift plain(old.shape(), shape.width);
@@ -72,7 +72,7 @@ class segment_shift {
   // The same entries in slots that say where they end.
   static result<segment> aged(const segment& old) {
     const segment_shape shape = old.shape().grown(segment_growth_kind::none, {old.shape().plain_length(), slot_format::aged});
-    shifted_runs runs(shape, most_slots(old));
+    shifted_runs runs(shape, most_slots(old, shape.width));
     old.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
       for (const run_entry& e : entries) runs.add(quotient, e.bits, old.table().code().length(e), e.level);
     });
@@ -88,7 +88,7 @@ class segment_shift {
                     : plain_bits{std::max(low.shape().plain_length(), high.shape().plain_length()), slot_format::aged};
     segment_shape shape = low.shape().grown(segment_growth_kind::none, to);
     --shape.depth;
-    shifted_runs runs(shape, most_slots(low) + most_slots(high));
+    shifted_runs runs(shape, most_slots(low, shape.width) + most_slots(high, shape.width));
     for (std::uint64_t part = 0; part < 2; ++part) {
       const segment& from = part == 0 ? low : high;
       from.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
@@ -104,7 +104,12 @@ class segment_shift {
   }
 
  private:
-  static std::uint64_t most_slots(const segment& s) { return s.table().table().used() + 2 * s.table().lengthened() + 8; }
+  // A lengthened entry of s slots has at most s · width bits.
+  static std::uint64_t most_slots(const segment& s, unsigned width) {
+    const std::uint64_t lengthened = s.table().lengthened();
+    const std::uint64_t plain = s.table().entries() - lengthened;
+    return plain + 3 * lengthened + (s.table().table().used() - plain) * s.shape().width / (width - 1) + 8;
+  }
 
   // What becomes of a plain entry's slot: its first bit says which half, and the others move up.
   class plain_shift {
@@ -112,16 +117,20 @@ class segment_shift {
     plain_shift(const segment_shape& from, unsigned to_width)
         : is_uniform_(from.format == slot_format::uniform),
           width_(from.plain_length() + 1),
-          up_(to_width - width_),
+          up_(to_width > width_ ? to_width - width_ : 0),
+          down_(to_width < width_ ? width_ - to_width : 0),
           aged_void_(std::uint64_t{1} << (width_ - 1)) {}
     // True if it is a void, which goes into both halves.
     bool split(std::uint64_t slot, run_slots (&halves)[2]) const {
       if (is_uniform_) slot = slot << 1 | 1;
       if (slot == aged_void_) {
-        for (run_slots& half : halves) half.push_back(slot << up_);
+        for (run_slots& half : halves) half.push_back(slot << up_ >> down_);
         return true;
       }
-      halves[slot >> (width_ - 1)].push_back((slot << 1 & low_mask(width_)) << up_);
+      const std::uint64_t rest = slot << 1 & low_mask(width_);
+      // What does not fit is cut off; where its end was there, the last bit that is left becomes the end.
+      const bool is_cut = (rest & low_mask(down_)) != 0;
+      halves[slot >> (width_ - 1)].push_back((rest << up_ >> down_) | static_cast<std::uint64_t>(is_cut));
       return false;
     }
 
@@ -129,6 +138,7 @@ class segment_shift {
     bool is_uniform_;
     unsigned width_;  // of the slot in the aged format
     unsigned up_;
+    unsigned down_;  // if there are fewer bits than before
     std::uint64_t aged_void_;
   };
 
@@ -139,10 +149,11 @@ class segment_shift {
         : shape_(shape), code_(shape.width, shape.format), runs_(shape.quotients(), shape.width) {
       runs_.reserve(most_slots);
     }
-    // `length` bits are known. In at most as many slots as before and one more: no level is higher than it was.
+    // `length` bits are known. A plain entry stays one, and a lengthened one keeps what it can.
     void add(std::uint64_t quotient, uint128 bits, unsigned length, unsigned level) {
       if (quotient != quotient_) write();
       quotient_ = quotient;
+      if (level != 0) level = std::min(code_.level_of(length), code_.highest_level());
       entries_.push_back(code_.prefix_within(bits, length, level));
     }
     // The slots of plain entries.
