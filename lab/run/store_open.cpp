@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,8 @@
 namespace {
 
 using namespace tamis;
+
+constexpr const char* dies_variable = "TAMIS_STORE_OPEN_DIES";
 
 struct taken {
   double wall;
@@ -80,17 +83,24 @@ void show(const char* what, const std::string& directory, const guard_options& o
 }
 
 // A process that ends in the middle of its work.
-void write_and_die(const std::string& directory, const guard_options& options, std::uint64_t keys) {
+[[noreturn]] void write_and_die(const std::string& directory, const guard_options& options, std::uint64_t keys) {
+  guarded_store guarded = opened(directory, options);
+  const auto records = static_cast<std::uint64_t>(options.snapshot_share * static_cast<double>(keys)) - 1000;
+  for (std::uint64_t i = 0; i < records; i += 100) {
+    write_batch batch;
+    for (std::uint64_t j = i; j < i + 100; ++j) batch.put(key_of(keys + j), "value");
+    guarded.write(batch).value();
+  }
+  ::kill(::getpid(), SIGKILL);
+  std::abort();
+}
+// Does that in this program, started anew: a fork alone would be without the threads that RocksDB waits for.
+void let_another_die(char** arguments) {
   const pid_t child = ::fork();
   if (child == 0) {
-    guarded_store guarded = opened(directory, options);
-    const auto records = static_cast<std::uint64_t>(options.snapshot_share * static_cast<double>(keys)) - 1000;
-    for (std::uint64_t i = 0; i < records; i += 100) {
-      write_batch batch;
-      for (std::uint64_t j = i; j < i + 100; ++j) batch.put(key_of(keys + j), "value");
-      guarded.write(batch).value();
-    }
-    ::kill(::getpid(), SIGKILL);
+    ::setenv(dies_variable, "1", 1);
+    ::execv("/proc/self/exe", arguments);
+    ::_exit(127);
   }
   int how = 0;
   ::waitpid(child, &how, 0);
@@ -104,8 +114,9 @@ int main(int argc, char** argv) {
   if (argc < 2 || !lab::read_settings(argc - 1, argv + 1, {{"keys", &keys}}, {}, {{"filter", &filter}})) return 2;
   const std::string directory = argv[1];
   const guard_options options = options_for(keys, filter);
+  if (std::getenv(dies_variable) != nullptr) write_and_die(directory, options, keys);
   if (!std::filesystem::exists(directory)) fill(directory, options, keys);
   for (int i = 0; i < 3; ++i) show("after a clean close", directory, options);
-  write_and_die(directory, options, keys);
+  let_another_die(argv);
   show("after a kill, full log", directory, options);
 }
