@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bench_report.hpp"
+#include "bench_threads.hpp"
 #include "command_files.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
@@ -22,6 +23,7 @@ struct bench_flags {
   size_flags size;
   std::string repeats = "5";
   std::string baseline;
+  std::string threads;
   created_file json;
   command_files files;
 };
@@ -68,7 +70,31 @@ std::size_t baseline_of(const bench_flags& given, const std::vector<lab::contend
   fail("--baseline '" + given.baseline + "'", "it is not one of the filters that are measured");
 }
 
+void run_threads(bench_flags& given) {
+  if (!given.baseline.empty()) fail("--baseline", "with --threads, ratios are to the bare filter in one thread");
+  lab::thread_options options{.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
+                              .threads = static_cast<unsigned>(parse_count("--threads", given.threads, 1, 1024)),
+                              .repeats = static_cast<unsigned>(parse_count("--repeats", given.repeats, 1, 1000))};
+  const std::vector<lab::contender> contenders = contenders_of(given, options.keys);
+  lab::thread_report report;
+  {
+    constexpr std::uint64_t work = 1000;
+    progress bar("measuring", work);
+    options.progress = [&](double share) {
+      stop_if_interrupted();
+      const auto done = static_cast<std::uint64_t>(share * work);
+      bar.at(done, done);
+    };
+    report = must(lab::bench_threads(contenders, options));
+  }
+  output out;
+  if (given.files.text_wanted()) print_threads(report, options, out);
+  write_json(given.json, threads_json(report, options));
+  out.flush();
+}
+
 void run_bench(bench_flags& given) {
+  if (!given.threads.empty()) return run_threads(given);
   lab::bench_options options{.keys = parse_count("--keys", given.keys, 1, std::uint64_t{1} << 36),
                              .repeats = static_cast<unsigned>(parse_count("--repeats", given.repeats, 1, 1000))};
   const std::vector<lab::contender> contenders = contenders_of(given, options.keys);
@@ -102,14 +128,19 @@ void add_bench(CLI::App& tool) {
   given->size.add_to(*command);
   command->add_option("--repeats", given->repeats, "the median of so many is shown (default: 5)")->type_name("R");
   command->add_option("--baseline", given->baseline, "ratios are to this filter (default: the first)")->type_name("ID");
+  command->add_option("--threads", given->threads, "measure 1, 2, 4 to N threads that share a filter")->type_name("N");
   given->files.creates_json(*command, given->json);
   command->footer(std::string("Answers are checked before anything is timed. Times are nanoseconds per key,\n"
                               "hash of a 64-bit key included; compare them within one run only. An option goes\n"
                               "to every filter that knows it, or to one: --option bloom1.word=64. The rate is\n"
                               "0.01 if neither --fpr nor --bits-per-key is given. A list of known mistakes is\n"
-                              "full while lookups are timed, of keys that are not asked for.\n\n") +
+                              "full while lookups are timed, of keys that are not asked for.\n\n"
+                              "With --threads: lookups, inserts, and lookups beside a writer, of the bare filter,\n"
+                              "of one shared_mutex around it and of a concurrent_filter; and how long single\n"
+                              "lookups take while a filter that can grow does.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
-                  "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1");
+                  "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1\n" +
+                  "  tamis bench --filter cuckoo,evergreen --threads 4");
   given->files.run(*command, [given] { run_bench(*given); });
 }
 

@@ -78,12 +78,25 @@ json row_json(const bench_row& row, std::uint64_t keys) {
 
 }  // namespace
 
-void print_bench(const bench_result& result, output& out) {
+std::string machine_line() {
   const lab::machine_info machine = lab::this_machine();
+  return fmt::format("{}, {}, L2 {}, L3 {}, code for {}", machine.cpu, counted(machine.cores, "core"),
+                     format_bytes(machine.l2_bytes), format_bytes(machine.l3_bytes), level_in_use());
+}
+
+json machine_json() {
+  const lab::machine_info machine = lab::this_machine();
+  return {{"cpu", machine.cpu},
+          {"cores", machine.cores},
+          {"l2_bytes", machine.l2_bytes},
+          {"l3_bytes", machine.l3_bytes},
+          {"cpu_level", level_in_use()}};
+}
+
+void print_bench(const bench_result& result, output& out) {
   const auto columns = static_cast<unsigned>(std::min<std::size_t>(line_columns(), 1000));
   const auto paragraph = [&out, columns](const std::string& text) { out.print("{}\n", wrapped(text, columns, 0)); };
-  paragraph(fmt::format("{}, {}, L2 {}, L3 {}, code for {}", machine.cpu, counted(machine.cores, "core"),
-                        format_bytes(machine.l2_bytes), format_bytes(machine.l3_bytes), level_in_use()));
+  paragraph(machine_line());
   paragraph(fmt::format("{}, median of {}; ns per key, in brackets the ratio to {}; hashing a key takes {:.1f} ns of each\n",
                         counted(result.options.keys, "key"), counted(result.options.repeats, "repeat"),
                         result.report.rows[result.baseline].id, result.report.hash.median));
@@ -113,16 +126,11 @@ void print_bench(const bench_result& result, output& out) {
 }
 
 json bench_json(const bench_result& result) {
-  const lab::machine_info machine = lab::this_machine();
   json rows = json::array();
   for (const bench_row& row : result.report.rows) rows.push_back(row_json(row, result.options.keys));
-  return {{"machine",
-           {{"cpu", machine.cpu},
-            {"cores", machine.cores},
-            {"l2_bytes", machine.l2_bytes},
-            {"l3_bytes", machine.l3_bytes},
-            {"cpu_level", level_in_use()},
-            {"hash_ns", result.report.hash.median}}},
+  json machine = machine_json();
+  machine["hash_ns"] = result.report.hash.median;
+  return {{"machine", std::move(machine)},
           {"baseline", result.report.rows[result.baseline].id},
           {"repeats", result.options.repeats},
           {"results", std::move(rows)}};

@@ -2,6 +2,8 @@
 
 // What `tamis bench` shows: a table for people, JSON for machines.
 
+#include <string>
+
 #include "json.hpp"
 #include "lab/measure.hpp"
 #include "output.hpp"
@@ -14,6 +16,8 @@ struct bench_result {
   std::size_t baseline;  // row whose times the ratios are to
 };
 
+std::string machine_line();
+json machine_json();
 void print_bench(const bench_result& result, output& out);
 json bench_json(const bench_result& result);
 

@@ -66,6 +66,22 @@ class Commands(ToolTest):
         text = self.ok("bench", "--filter", "bloom", "--keys", "1000", "--repeats", "1", "--fpr", "1e-9")
         self.assertRegex(text, r"(?m)^bloom .* 0 % +[1-9](\.\d)?e-(09|10)$")  # measured and expected
 
+    def test_bench_of_threads_shows_every_way_and_the_tails_of_filters_that_grow(self):
+        args = ("bench", "--filter", "bloom1,infini", "--keys", "2000", "--repeats", "1", "--threads", "3")
+        text = self.ok(*args, env={"COLUMNS": "200"})
+        for way in ("nothing", "shared_mutex", "concurrent_filter"):
+            for threads in (1, 2, 3):
+                self.assertRegex(text, rf"(?m)^bloom1 +{way} +{threads} ")
+        self.assertRegex(text, r"(?m)^infini +concurrent_filter +[\d,]+( +\d+\.\d\d){5}$")
+        self.assertIn("only the clock", text)
+        self.assertRegex(text, r"(?m)^bloom1 +nothing +1 +\d+\.\d \(1\.00\)")
+        self.ok(*args, "--json", self.path("out"))
+        with open(self.path("out"), encoding="utf-8") as file:
+            found = json.load(file)
+        self.assertEqual(len(found["results"]), 2 * 3 * 3)
+        self.assertEqual({row["filter"] for row in found["tails"]}, {"infini"})
+        self.refused(*args, "--baseline", "bloom1", says="--baseline")
+
     def test_measured_filters_are_named_if_they_cannot_be_made(self):
         self.refused("bench", "--filter", "bloom,cuckoo", "--keys", "10", "--fpr", "1e-15", says="tamis: cuckoo: fpr 1e-15: ")
 
