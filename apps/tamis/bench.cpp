@@ -135,12 +135,12 @@ void add_bench(CLI::App& tool) {
                               "to every filter that knows it, or to one: --option bloom1.word=64. The rate is\n"
                               "0.01 if neither --fpr nor --bits-per-key is given. A list of known mistakes is\n"
                               "full while lookups are timed, of keys that are not asked for.\n\n"
-                              "With --threads: lookups, inserts, and lookups beside a writer, of the bare filter,\n"
-                              "of one shared_mutex around it and of a concurrent_filter; and how long single\n"
-                              "lookups take while a filter that can grow does.\n\n") +
+                              "With --threads: lookups, inserts, and lookups beside a writer, of the bare\n"
+                              "filter, of one shared_mutex around it and of a concurrent_filter; and how long\n"
+                              "single lookups take while a filter that can grow does.\n\n") +
                   count_help + "\n\nExamples:\n  tamis bench --keys 10k --repeats 3\n" +
                   "  tamis bench --filter bloom,bloom1 --keys 100k --bits-per-key 10 \\\n    --baseline bloom1\n" +
-                  "  tamis bench --filter cuckoo,evergreen --threads 4");
+                  "  tamis bench --filter cuckoo --keys 10k --repeats 3 --threads 2");
   given->files.run(*command, [given] { run_bench(*given); });
 }
 
