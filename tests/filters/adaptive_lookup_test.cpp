@@ -19,32 +19,32 @@ template <class Scheme>
 class random_slots : public coded_slots<Scheme> {
   using base = coded_slots<Scheme>;
   using base::block_slots;
-  using base::scheme_;
-  using base::table_;
+  using base::scheme;
+  using base::table;
   using typename base::symbol;
 
  public:
   random_slots(const filter_params& params, std::uint64_t quotients, unsigned remainder, std::uint64_t seed) : random_(seed) {
-    scheme_ = Scheme::create(params, remainder).value();
-    table_ = base::table::make(quotients, 200, remainder).value();
+    scheme = Scheme::create(params, remainder).value();
+    table = base::table_type::make(quotients, 200, remainder).value();
   }
 
   // Runs of lengths as at this load; with `crowded`, now and then one that is much longer than a block.
   void fill(double load, bool crowded) {
-    for (double keys = load * static_cast<double>(table_.quotients()); keys > 0; --keys) {
-      const std::uint64_t quotient = random_.below(table_.quotients());
+    for (double keys = load * static_cast<double>(table.quotients()); keys > 0; --keys) {
+      const std::uint64_t quotient = random_.below(table.quotients());
       for (std::uint64_t copies = crowded && random_.chance(0.02) ? random_.below(100) : 1; copies != 0; --copies) {
-        const auto gap = table_.find_gap(quotient);
+        const auto gap = table.find_gap(quotient);
         if (!gap) return;
-        table_.open(quotient, *gap);
-        table_.set_value(gap->at, random_() & low_mask(table_.width()));
+        table.open(quotient, *gap);
+        table.set_value(gap->at, random_() & low_mask(table.width()));
       }
     }
   }
 
   // Letters that come up one by one, as many as `fullness` of what fits.
   void symbol_all(double fullness) {
-    for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+    for (std::uint64_t block = 0; block < table.blocks(); ++block) {
       typename base::block_symbols symbols{};
       for (int misses = 0; misses < 2 && random_.chance(fullness);) {
         auto next = symbols;
@@ -59,7 +59,7 @@ class random_slots : public coded_slots<Scheme> {
           const auto code = code_of(next);
           misses += !code;
           if (!code) continue;
-          table_.set_code(block, *code);
+          table.set_code(block, *code);
         } else {
           misses += random_.chance(0.1);
         }
@@ -67,7 +67,7 @@ class random_slots : public coded_slots<Scheme> {
       }
       if constexpr (!base::coded) {
         if (random_.chance(0.1)) symbols[random_.below(block_slots)] = static_cast<symbol>(random_.below(256));
-        for (unsigned i = 0; i < block_slots; ++i) table_.set_label(block * block_slots + i, symbols[i]);
+        for (unsigned i = 0; i < block_slots; ++i) table.set_label(block * block_slots + i, symbols[i]);
       }
     }
   }
@@ -77,13 +77,13 @@ class random_slots : public coded_slots<Scheme> {
     std::uint64_t yes = 0;
     for (int n = 0; n < queries; ++n) {
       const digest d{random_(), random_()};
-      const hash_suffix bits(d, table_.quotients());
-      const slot_range run = table_.find(bits.quotient());
+      const hash_suffix bits(d, table.quotients());
+      const slot_range run = table.find(bits.quotient());
       if (!run.empty() && random_.chance(0.5)) {
         const std::uint64_t slot = run.first + random_.below(run.size());
         symbol l = this->symbols_of(run)[slot - run.first];
         if (random_.chance(0.2)) l = static_cast<symbol>(random_.below(8));
-        table_.set_value(slot, Scheme::value(bits, table_.width(), l));
+        table.set_value(slot, Scheme::value(bits, table.width(), l));
       }
       const bool expected = plain_contains(bits);
       yes += expected;
@@ -99,10 +99,10 @@ class random_slots : public coded_slots<Scheme> {
 
  private:
   bool plain_contains(const hash_suffix& bits) const {
-    const slot_range run = table_.find(bits.quotient());
+    const slot_range run = table.find(bits.quotient());
     const auto symbols = this->symbols_of(run);
     for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-      if (Scheme::accepts(table_.value(slot), symbols[slot - run.first], bits, table_.width())) return true;
+      if (Scheme::accepts(table.value(slot), symbols[slot - run.first], bits, table.width())) return true;
     }
     return false;
   }
@@ -110,7 +110,7 @@ class random_slots : public coded_slots<Scheme> {
     std::uint64_t code = 0;
     for (unsigned group = 0; group < this->groups(); ++group) {
       const unsigned size = this->group_slots();
-      const auto part = scheme_.code().encode(std::span<const symbol>(symbols).subspan(group * size, size));
+      const auto part = scheme.code().encode(std::span<const symbol>(symbols).subspan(group * size, size));
       if (!part) return std::nullopt;
       code = with_group_code(code, this->groups(), group, *part);
     }

@@ -40,23 +40,10 @@
 namespace tamis::detail::inline TAMIS_LEVEL {
 
 template <class Scheme>
-class adaptive_quotient : merging_slots<Scheme> {
-  using base = merging_slots<Scheme>;
-  using base::adapt_with;
-  using base::all_codes_zero;
-  using base::apply_codes;
-  using base::apply_values;
-  using base::coded;
-  using base::owners_of;
-  using base::plan_move;
-  using base::resets_;
-  using base::scheme_;
-  using base::symbols_of;
-  using base::table_;
-  using typename base::change;
-  using typename base::doubt;
-  using typename base::inquiry;
-  using typename base::symbol;
+class adaptive_quotient {
+  using slots = coded_slots<Scheme>;
+  using symbol = typename slots::symbol;
+  static constexpr bool coded = slots::coded;
 
  public:
   using options = typename Scheme::options;
@@ -65,13 +52,13 @@ class adaptive_quotient : merging_slots<Scheme> {
   static result<adaptive_quotient> create(const filter_params& params) {
     TAMIS_TRY(const quotient_shape shape, quotient_shape_of(info, params, Scheme::metadata));
     adaptive_quotient made;
-    TAMIS_TRY(made.scheme_, Scheme::create(params, shape.remainder));
-    TAMIS_TRY(made.table_, base::table::make(shape.quotients, shape.spare, shape.remainder));
+    TAMIS_TRY(made.slots_.scheme, Scheme::create(params, shape.remainder));
+    TAMIS_TRY(made.slots_.table, slots::table_type::make(shape.quotients, shape.spare, shape.remainder));
     made.capacity_ = params.capacity;
     return made;
   }
 
-  TAMIS_INLINE bool may_contain(digest d) const { return base::may_contain(d); }
+  TAMIS_INLINE bool may_contain(digest d) const { return slots_.may_contain(d); }
 
   // Without a remote, an insert that overflows the code of a block is refused.
   [[nodiscard]] insert_result insert(digest d) { return insert_with(d, nullptr); }
@@ -101,7 +88,7 @@ class adaptive_quotient : merging_slots<Scheme> {
   template <remote R>
   adapt_result adapt(digest d, const R& stored, adapt_work& work) {
     work = {};
-    return adapt_with(d, remote_ref(stored), work);
+    return adapt_slots(slots_, d, remote_ref(stored), work);
   }
 
   // Every slot of both, with its symbol, so that what either has fixed it still refuses; in one pass through each. Where
@@ -118,8 +105,8 @@ class adaptive_quotient : merging_slots<Scheme> {
   // Without keys, of the same shape.
   result<adaptive_quotient> emptied() const {
     adaptive_quotient made;
-    TAMIS_TRY(made.table_, emptied_table(table_));
-    made.scheme_ = scheme_;
+    TAMIS_TRY(made.slots_.table, emptied_table(slots_.table));
+    made.slots_.scheme = slots_.scheme;
     made.capacity_ = capacity_;
     return made;
   }
@@ -127,22 +114,23 @@ class adaptive_quotient : merging_slots<Scheme> {
   std::uint64_t keys() const { return keys_; }
   std::uint64_t capacity() const { return capacity_; }
   double expected_fpr() const {
-    return quotient_rate(table_.quotients(), static_cast<std::uint64_t>(std::ceil(this->accepted_weight())), table_.width());
+    return quotient_rate(slots_.table.quotients(), static_cast<std::uint64_t>(std::ceil(slots_.accepted_weight())),
+                         slots_.table.width());
   }
-  memory_bits bits() const { return {table_.bits()}; }
+  memory_bits bits() const { return {slots_.table.bits()}; }
   option_list settings() const {
-    option_list all = {{"remainder", std::to_string(table_.width())}};
-    scheme_.add_settings(all);
+    option_list all = {{"remainder", std::to_string(slots_.table.width())}};
+    slots_.scheme.add_settings(all);
     return all;
   }
 
   // Group resets so far: each has forgotten the fixes of up to 64 slots.
-  std::uint64_t resets() const { return resets_; }
+  std::uint64_t resets() const { return slots_.resets; }
   // Calls visit(symbol) for every slot in use.
   template <class Visit>
   void for_each_symbol(Visit visit) const {
-    table_.for_each_run([&](std::uint64_t, slot_range run) {
-      for (const symbol l : symbols_of(run)) visit(l);
+    slots_.table.for_each_run([&](std::uint64_t, slot_range run) {
+      for (const symbol l : slots_.symbols_of(run)) visit(l);
     });
   }
 
@@ -150,131 +138,133 @@ class adaptive_quotient : merging_slots<Scheme> {
   struct coded_view {
     const adaptive_quotient& f;
 
-    TAMIS_INLINE word_placed locate(digest d) const { return place_of_word(d.high, f.table_.quotients()); }
-    TAMIS_INLINE void prefetch(const word_placed& p) const { f.table_.prefetch(p.place); }
+    TAMIS_INLINE word_placed locate(digest d) const { return place_of_word(d.high, f.slots_.table.quotients()); }
+    TAMIS_INLINE void prefetch(const word_placed& p) const { f.slots_.table.prefetch(p.place); }
     template <class Again>
     TAMIS_INLINE bool test(const word_placed& p, Again again) const {
-      return f.base::may_contain_coded(p, again);
+      return f.slots_.may_contain_coded(p, again);
     }
   };
   struct labelled_view {
     const adaptive_quotient& f;
 
-    TAMIS_INLINE hash_suffix locate(digest d) const { return {d, f.table_.quotients()}; }
-    TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.table_.prefetch(bits.quotient()); }
-    TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.base::may_contain_labelled(bits); }
+    TAMIS_INLINE hash_suffix locate(digest d) const { return {d, f.slots_.table.quotients()}; }
+    TAMIS_INLINE void prefetch(const hash_suffix& bits) const { f.slots_.table.prefetch(bits.quotient()); }
+    TAMIS_INLINE bool test(const hash_suffix& bits) const { return f.slots_.may_contain_labelled(bits); }
   };
   template <class Use>
   void with_view(Use use) const {
     use(std::conditional_t<coded, coded_view, labelled_view>{*this});
   }
-  TAMIS_INLINE void prefetch(digest d) const { table_.prefetch(place_of_word(d.high, table_.quotients()).place); }
+  TAMIS_INLINE void prefetch(digest d) const { slots_.table.prefetch(place_of_word(d.high, slots_.table.quotients()).place); }
 
   friend bool operator==(const adaptive_quotient& a, const adaptive_quotient& b) {
-    return a.capacity_ == b.capacity_ && a.keys_ == b.keys_ && a.resets_ == b.resets_ && a.scheme_ == b.scheme_ &&
-           a.table_ == b.table_;
+    return a.capacity_ == b.capacity_ && a.keys_ == b.keys_ && a.slots_.resets == b.slots_.resets &&
+           a.slots_.scheme == b.slots_.scheme && a.slots_.table == b.slots_.table;
   }
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.keys_, self.resets_, self.scheme_);
+    archive(self.capacity_, self.keys_, self.slots_.resets, self.slots_.scheme);
     if constexpr (!coded) {
-      archive(self.table_);
+      archive(self.slots_.table);
     } else if constexpr (std::is_const_v<Self>) {
-      const auto saved = [&self](std::uint64_t code) { return saved_code(self.scheme_.code(), code); };
-      archive(typename base::table::template with_codes<decltype(saved)>{self.table_, saved});
+      const auto saved = [&self](std::uint64_t code) { return saved_code(self.slots_.scheme.code(), code); };
+      archive(typename slots::table_type::template with_codes<decltype(saved)>{self.slots_.table, saved});
     } else {
-      archive(self.table_);
+      archive(self.slots_.table);
       if (archive.ok())
-        self.table_.change_codes([&self](std::uint64_t code) { return loaded_code(self.scheme_.code(), code); });
+        self.slots_.table.change_codes([&self](std::uint64_t code) { return loaded_code(self.slots_.scheme.code(), code); });
     }
   }
   status validate() const {
-    if (is_wrong(table_.width() > longest_remainder)) return failure{"the remainders have more than 56 bits"};
-    if (is_wrong(keys_ > table_.used())) return failure{"it holds more keys than slots"};
-    TAMIS_CHECK(scheme_.validate_for(table_.width()));
-    return this->validate_symbols();
+    if (is_wrong(slots_.table.width() > longest_remainder)) return failure{"the remainders have more than 56 bits"};
+    if (is_wrong(keys_ > slots_.table.used())) return failure{"it holds more keys than slots"};
+    TAMIS_CHECK(slots_.scheme.validate_for(slots_.table.width()));
+    return slots_.validate_symbols();
   }
 
  private:
   status merge_with(const adaptive_quotient& other, const remote_ref* stored) {
-    TAMIS_CHECK(same_shape(table_, other.table_, info));
-    if (scheme_ != other.scheme_) return failure{"the two " + std::string(info.id) + " filters have different codes"};
-    TAMIS_CHECK(this->merge_slots(other, stored));
+    TAMIS_CHECK(same_shape(slots_.table, other.slots_.table, info));
+    if (slots_.scheme != other.slots_.scheme)
+      return failure{"the two " + std::string(info.id) + " filters have different codes"};
+    TAMIS_CHECK(merge_slots(slots_, other.slots_, stored));
     keys_ += other.keys_;
     return {};
   }
 
   insert_result insert_with(digest d, const remote_ref* stored) {
-    const hash_suffix bits(d, table_.quotients());
-    table_.prefetch_update(bits.quotient());  // header and slots: wait for both at once
+    const hash_suffix bits(d, slots_.table.quotients());
+    slots_.table.prefetch_update(bits.quotient());  // header and slots: wait for both at once
     if (insert_in_block(bits)) return insert_result::inserted;
-    const auto gap = table_.find_gap(bits.quotient());
+    const auto gap = slots_.table.find_gap(bits.quotient());
     if (!gap) return insert_with_room(d, stored);
-    change c;
+    slot_changes c;
     if constexpr (coded) {
-      if (!all_codes_zero(gap->at, gap->free)) {
-        std::vector<symbol> after = symbols_of({gap->at, gap->free});
+      if (!all_codes_zero(slots_, gap->at, gap->free)) {
+        std::vector<symbol> after = slots_.symbols_of({gap->at, gap->free});
         after.insert(after.begin(), symbol{0});
         adapt_work work;
-        const inquiry ask{stored, doubt{d, false}, work};
-        if (!plan_move({gap->at, gap->free + 1}, after, -1, ask, c)) return insert_result::full;
+        const owner_inquiry ask{stored, digest_in_doubt{d, false}, work};
+        if (!plan_move(slots_, {gap->at, gap->free + 1}, after, -1, ask, c)) return insert_result::full;
       }
     }
-    apply_values(c);
-    table_.open(bits.quotient(), *gap);
-    apply_codes(c);
-    table_.set_value(gap->at, bits.head(table_.width()));
-    if constexpr (!coded) table_.set_label(gap->at, 0);
+    apply_values(slots_, c);
+    slots_.table.open(bits.quotient(), *gap);
+    apply_codes(slots_, c);
+    slots_.table.set_value(gap->at, bits.head(slots_.table.width()));
+    if constexpr (!coded) slots_.table.set_label(gap->at, 0);
     ++keys_;
     return insert_result::inserted;
   }
   // The same with more slots behind the last quotient (detail/quotient/end_room.hpp). Where it fails all the same, the table
   // keeps its size.
   TAMIS_NOINLINE insert_result insert_with_room(digest d, const remote_ref* stored) {
-    auto other = with_end_room(table_, 1);
+    auto other = with_end_room(slots_.table, 1);
     if (!other) return insert_result::full;
-    std::swap(table_, *other);
+    std::swap(slots_.table, *other);
     insert_result answer = insert_result::full;
     try {
       answer = insert_with(d, stored);
     } catch (...) {  // no memory, or a remote that could not be read
-      std::swap(table_, *other);
+      std::swap(slots_.table, *other);
       throw;
     }
-    if (answer == insert_result::full) std::swap(table_, *other);
+    if (answer == insert_result::full) std::swap(slots_.table, *other);
     return answer;
   }
   // The common case: no symbols that would have to be coded anew.
   bool insert_in_block(const hash_suffix& bits) {
     if constexpr (coded) {
-      if (table_.code(bits.quotient() / base::table::block_slots) != 0) return false;
+      if (slots_.table.code(bits.quotient() / slots::table_type::block_slots) != 0) return false;
     }
-    const std::uint64_t value = bits.head(table_.width());
-    if (table_.open_own(bits.quotient())) {
-      table_.set_value(bits.quotient(), value);
-      if constexpr (!coded) table_.set_label(bits.quotient(), 0);
+    const std::uint64_t value = bits.head(slots_.table.width());
+    if (slots_.table.open_own(bits.quotient())) {
+      slots_.table.set_value(bits.quotient(), value);
+      if constexpr (!coded) slots_.table.set_label(bits.quotient(), 0);
     } else if constexpr (coded) {
-      if (!table_.open_near(bits.quotient(), value)) return false;
+      if (!slots_.table.open_near(bits.quotient(), value)) return false;
     } else {
-      if (!table_.open_in_block(bits.quotient(), value)) return false;
+      if (!slots_.table.open_in_block(bits.quotient(), value)) return false;
     }
     ++keys_;
     return true;
   }
   erase_result erase_with(digest d, const remote_ref* stored) {
-    const hash_suffix bits(d, table_.quotients());
-    table_.prefetch_update(bits.quotient());
+    const hash_suffix bits(d, slots_.table.quotients());
+    slots_.table.prefetch_update(bits.quotient());
     if constexpr (coded) {
       if (const auto gone = erase_in_block(bits)) return *gone ? erase_result::erased : erase_result::absent;
     }
-    const slot_range run = table_.find(bits.quotient());
+    const slot_range run = slots_.table.find(bits.quotient());
     if (run.empty()) return erase_result::absent;
     if (erase_uncoded(bits, run)) return erase_result::erased;
-    const std::vector<symbol> symbols = symbols_of(run);
+    const std::vector<symbol> symbols = slots_.symbols_of(run);
     std::vector<std::uint64_t> accepting;
     for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-      if (Scheme::accepts(table_.value(slot), symbols[slot - run.first], bits, table_.width())) accepting.push_back(slot);
+      if (Scheme::accepts(slots_.table.value(slot), symbols[slot - run.first], bits, slots_.table.width()))
+        accepting.push_back(slot);
     }
     if (accepting.empty()) return erase_result::absent;
     const auto erased = [this] {
@@ -283,42 +273,42 @@ class adaptive_quotient : merging_slots<Scheme> {
     };
     const auto slot = slot_to_erase(d, bits.quotient(), run, symbols, accepting, stored);
     if (!slot) return erased();  // the slot stays, with nobody behind it
-    const std::uint64_t end = table_.end_of_close(*slot);
-    change c;
+    const std::uint64_t end = slots_.table.end_of_close(*slot);
+    slot_changes c;
     if constexpr (coded) {
-      if (!all_codes_zero(*slot, end - 1)) {
-        std::vector<symbol> after = symbols_of({*slot + 1, end});
+      if (!all_codes_zero(slots_, *slot, end - 1)) {
+        std::vector<symbol> after = slots_.symbols_of({*slot + 1, end});
         after.push_back(symbol{0});
         adapt_work work;
-        const inquiry ask{stored, doubt{d, true}, work};
-        if (!plan_move({*slot, end}, after, 1, ask, c)) return erased();
+        const owner_inquiry ask{stored, digest_in_doubt{d, true}, work};
+        if (!plan_move(slots_, {*slot, end}, after, 1, ask, c)) return erased();
       }
     }
-    apply_values(c);
-    table_.close(bits.quotient(), run, *slot, end);
-    apply_codes(c);
+    apply_values(slots_, c);
+    slots_.table.close(bits.quotient(), run, *slot, end);
+    apply_codes(slots_, c);
     return erased();
   }
   // The common case: all in blocks without symbols. Equal values are then equal slots.
   std::optional<bool> erase_in_block(const hash_suffix& bits) requires coded {
-    if (table_.code(bits.quotient() / base::table::block_slots) != 0) return std::nullopt;
-    const auto gone = table_.erase_near(bits.quotient(), bits.head(table_.width()));
+    if (slots_.table.code(bits.quotient() / slots::table_type::block_slots) != 0) return std::nullopt;
+    const auto gone = slots_.table.erase_near(bits.quotient(), bits.head(slots_.table.width()));
     keys_ -= gone.value_or(false) && keys_ != 0;
     return gone;
   }
   // No symbols in the run, nor any that would have to be coded anew.
   bool erase_uncoded(const hash_suffix& bits, slot_range run) {
-    const std::uint64_t slot = table_.find_value(run, bits.head(table_.width()));
+    const std::uint64_t slot = slots_.table.find_value(run, bits.head(slots_.table.width()));
     if (slot == run.last) return false;
-    const std::uint64_t end = table_.end_of_close(slot);
+    const std::uint64_t end = slots_.table.end_of_close(slot);
     if constexpr (coded) {
-      if (!all_codes_zero(run.first, end - 1)) return false;
+      if (!all_codes_zero(slots_, run.first, end - 1)) return false;
     } else {
       for (std::uint64_t s = run.first; s < run.last; ++s) {
-        if (table_.label(s) != 0) return false;
+        if (slots_.table.label(s) != 0) return false;
       }
     }
-    table_.close(bits.quotient(), run, slot, end);
+    slots_.table.close(bits.quotient(), run, slot, end);
     keys_ -= keys_ != 0;
     return true;
   }
@@ -336,7 +326,7 @@ class adaptive_quotient : merging_slots<Scheme> {
       return std::all_of(accepting.begin(), accepting.end(), equal) ? std::optional(longest) : std::nullopt;
     }
     adapt_work work;
-    const auto behind = owners_of(quotient, run, {stored, doubt{d, true}, work});
+    const auto behind = slots_.owners_of(quotient, run, {stored, digest_in_doubt{d, true}, work});
     if (!behind) return std::nullopt;
     const auto at = std::find(behind->begin(), behind->end(), std::optional(d));
     if (at == behind->end()) return std::nullopt;
@@ -346,6 +336,7 @@ class adaptive_quotient : merging_slots<Scheme> {
   friend stored_access;
   adaptive_quotient() = default;
 
+  slots slots_;
   std::uint64_t capacity_ = 0;
   std::uint64_t keys_ = 0;  // slots in use, without those that have nobody behind them
 };

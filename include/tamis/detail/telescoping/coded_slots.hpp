@@ -1,7 +1,7 @@
 #pragma once
 
 // Slots with symbols: what the adaptive quotient filters look up, and who stands behind a slot. A slot has a value and a
-// symbol, which says which bits of a digest the slot accepts; 0 means the first ones. Letters are coded, 56 bits per block, or
+// symbol, which says which bits of a digest the slot accepts; 0 means the first ones. Symbols are coded, 56 bits per block, or
 // labels.
 //
 // A Scheme says what symbols mean and how they are stored: filters/taf.hpp, utaf.hpp and exaf.hpp.
@@ -26,19 +26,46 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
+// A digest that the remote may be ahead of the filter with, or behind.
+struct digest_in_doubt {
+  digest d;
+  bool leaving;  // being erased: in the filter, perhaps gone from the remote. Otherwise being inserted: the reverse
+};
+using slot_owners = std::vector<std::optional<digest>>;  // one per slot of a run
+
+// Whom to ask for the owners of slots, and what that has cost.
+struct owner_inquiry {
+  const remote_ref* stored;  // nullptr: there is nobody
+  std::optional<digest_in_doubt> about;
+  adapt_work& work;
+};
+
+// The digests that the remote has for a quotient. None if they are more than `most`.
+inline std::optional<std::vector<digest>> digests_of_quotient(std::uint64_t quotient, std::uint64_t quotients,
+                                                              const remote_ref& stored, std::uint64_t most, adapt_work& work) {
+  std::vector<digest> all;
+  stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) {
+    ++work.digests;
+    all.push_back(d);
+    return all.size() <= most;
+  });
+  if (all.size() > most) return std::nullopt;
+  return all;
+}
+
+// Owns the table and its symbols. What changes both together is beside it, as functions: recode.hpp, adapt.hpp, merge.hpp.
 template <class Scheme>
-class coded_slots {
- protected:
+struct coded_slots {
   static constexpr bool coded = Scheme::layout.coded;
   static constexpr unsigned block_slots = Scheme::layout.block_slots;
-  using table = rank_select<Scheme::layout>;
+  using table_type = rank_select<Scheme::layout>;
   using symbol = typename Scheme::symbol;
   using block_symbols = std::array<symbol, block_slots>;
 
   // ── symbols ──
 
   unsigned groups() const {
-    if constexpr (coded) return scheme_.code().groups();
+    if constexpr (coded) return scheme.code().groups();
     return block_slots;  // a label is a group of its own
   }
   unsigned group_slots() const { return block_slots / groups(); }
@@ -46,9 +73,9 @@ class coded_slots {
   block_symbols symbols_of_block(std::uint64_t block) const {
     block_symbols symbols{};
     if constexpr (coded) {
-      if (table_.code(block) != 0) scheme_.code().decode(table_.code(block), std::span(symbols));
+      if (table.code(block) != 0) scheme.code().decode(table.code(block), std::span(symbols));
     } else {
-      for (unsigned i = 0; i < block_slots; ++i) symbols[i] = table_.label(block * block_slots + i);
+      for (unsigned i = 0; i < block_slots; ++i) symbols[i] = table.label(block * block_slots + i);
     }
     return symbols;
   }
@@ -61,7 +88,7 @@ class coded_slots {
     }
     return all;
   }
-  // Letters of one slot after the other: each block is decoded once.
+  // Symbols of one slot after the other: each block is decoded once.
   class symbol_reader {
    public:
     explicit symbol_reader(const coded_slots& slots) : slots_(&slots) {}
@@ -83,27 +110,27 @@ class coded_slots {
   bool is_made(std::uint64_t code) const requires coded {
     if (groups() == 1) return code != never_made;
     block_symbols symbols{};
-    scheme_.code().decode(code, std::span(symbols));
+    scheme.code().decode(code, std::span(symbols));
     for (unsigned group = 0; group < groups(); ++group) {
-      const auto part = scheme_.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
+      const auto part = scheme.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
       if (part != group_code(code, groups(), group)) return false;
     }
     return true;
   }
 
-  // Letters from outside: every code is one that encode has made, and only slots in use have symbols.
+  // Symbols from outside: every code is one that encode has made, and only slots in use have symbols.
   // Requires: the table is sound.
   status validate_symbols() const {
-    for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
+    for (std::uint64_t block = 0; block < table.blocks(); ++block) {
       std::uint64_t changed;  // slots whose symbol is not 0
       if constexpr (coded) {
-        if (table_.code(block) == 0) continue;
-        if (is_wrong(!is_made(table_.code(block)))) return damaged(block, "a code that stands for nothing");
+        if (table.code(block) == 0) continue;
+        if (is_wrong(!is_made(table.code(block)))) return damaged(block, "a code that stands for nothing");
         changed = nonzero(symbols_of_block(block));
       } else {
-        changed = ~table_.labelled(block, 0) & low_mask(block_slots);
+        changed = ~table.labelled(block, 0) & low_mask(block_slots);
       }
-      if (is_wrong((changed & table::free_slots(table_.header(block))) != 0)) {
+      if (is_wrong((changed & table_type::free_slots(table.header(block))) != 0)) {
         return damaged(block, "a selector or extension of a slot that is not in use");
       }
     }
@@ -119,9 +146,9 @@ class coded_slots {
 
   TAMIS_INLINE bool may_contain(digest d) const {
     if constexpr (coded) {
-      return may_contain_coded(place_of_word(in_register(d.high), table_.quotients()), [d] { return d; });
+      return may_contain_coded(place_of_word(in_register(d.high), table.quotients()), [d] { return d; });
     } else {
-      return may_contain_labelled(hash_suffix(d, table_.quotients()));
+      return may_contain_labelled(hash_suffix(d, table.quotients()));
     }
   }
   // `whole()` is the digest. What is rare or needs more than its first word has one way in: so the compiler makes the second
@@ -129,12 +156,12 @@ class coded_slots {
   template <class Whole>
   TAMIS_INLINE bool may_contain_coded(const word_placed& first, Whole whole) const requires coded {
     const std::uint64_t block = first.place / block_slots;
-    const auto run = table::find_in_block(table_.header(block), first.place % block_slots);
-    if (table_.width() == 8 && (!Scheme::value_depends_on_symbol || table_.code(block) == 0)) [[likely]] {
+    const auto run = table_type::find_in_block(table.header(block), first.place % block_slots);
+    if (table.width() == 8 && (!Scheme::value_depends_on_symbol || table.code(block) == 0)) [[likely]] {
       if (equal_bytes_of(block, run.slots, first_byte_of(first)) == 0) {
         if (!run.leaves()) [[likely]]
           return false;
-      } else if (Scheme::value_depends_on_symbol || table_.code(block) == 0) [[likely]] {
+      } else if (Scheme::value_depends_on_symbol || table.code(block) == 0) [[likely]] {
         return true;
       }
     }
@@ -142,14 +169,14 @@ class coded_slots {
   }
   TAMIS_INLINE bool may_contain_labelled(const hash_suffix& bits) const {
     const std::uint64_t block = bits.quotient() / block_slots;
-    table_.prefetch_slot(bits.quotient());
-    const auto run = table::find_in_block(table_.header(block), bits.quotient() % block_slots);
+    table.prefetch_slot(bits.quotient());
+    const auto run = table_type::find_in_block(table.header(block), bits.quotient() % block_slots);
     return accepts_any(block, run.slots, bits) || (run.leaves() && may_contain_behind(bits.source()));
   }
   // The same with all that a lookup may need, for the slots of the run's own block and those behind it, if it leaves that.
   TAMIS_NOINLINE bool may_contain_slowly(std::uint64_t among, bool leaves, digest d) const requires coded {
-    const hash_suffix bits(d, table_.quotients());
-    if constexpr (Scheme::value_depends_on_symbol) table_.prefetch_slot(bits.quotient());
+    const hash_suffix bits(d, table.quotients());
+    if constexpr (Scheme::value_depends_on_symbol) table.prefetch_slot(bits.quotient());
     return accepts_any(bits.quotient() / block_slots, among, bits) || (leaves && may_contain_behind(d));
   }
   // Does one of these slots of the block accept the digest? Where no symbol has ever changed this is a plain quotient filter,
@@ -158,19 +185,19 @@ class coded_slots {
     if constexpr (!coded) {
       return accepts_labelled(block, among, bits);
     } else if constexpr (Scheme::value_depends_on_symbol) {
-      return table_.code(block) == 0 ? uncoded(block, among, bits) != 0 : accepts_coded(block, among, bits);
+      return table.code(block) == 0 ? uncoded(block, among, bits) != 0 : accepts_coded(block, among, bits);
     } else {
       const std::uint64_t found = uncoded(block, among, bits);
-      return found != 0 && (table_.code(block) == 0 || accepts_extended(block, found, bits.source()));
+      return found != 0 && (table.code(block) == 0 || accepts_extended(block, found, bits.source()));
     }
   }
   // The slots that accept the digest if their symbols are 0.
   TAMIS_INLINE std::uint64_t uncoded(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
-    if (table_.width() == 8) return equal_bytes_of(block, among, bits.first_byte());
-    return table_.values().matches(block * block_slots, among, bits.head(table_.width()));
+    if (table.width() == 8) return equal_bytes_of(block, among, bits.first_byte());
+    return table.values().matches(block * block_slots, among, bits.head(table.width()));
   }
   TAMIS_INLINE std::uint64_t equal_bytes_of(std::uint64_t block, std::uint64_t among, std::uint8_t byte) const {
-    return table_.values().template matches<8>(block * block_slots, among, byte);
+    return table.values().template matches<8>(block * block_slots, among, byte);
   }
 
   // Slots are looked at eight at once, and nearly all runs are shorter. The first of the window that has all of a run.
@@ -184,62 +211,61 @@ class coded_slots {
   TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
     const unsigned first = window_of(among);
     const std::uint64_t run = among >> first;
-    if (table_.width() < 8 || run >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
+    if (table.width() < 8 || run >> window != 0) return among != 0 && accepts_one_of(block, among, bits.source());
     const std::uint64_t slot = block * block_slots + first;
-    const std::uint64_t tags = scheme_.tags()(bits, table_.quotients());
-    const std::uint32_t likely = scheme_.candidates(table_.values().low_bytes() + slot, table_.code(block), first,
-                                                    static_cast<std::uint32_t>(run), tags);
-    return likely != 0 && (scheme_.candidates_accept() || accepts_candidate(slot, likely, tags, bits.source()));
+    const std::uint64_t tags = scheme.tags()(bits, table.quotients());
+    const std::uint32_t likely =
+        scheme.candidates(table.values().low_bytes() + slot, table.code(block), first, static_cast<std::uint32_t>(run), tags);
+    return likely != 0 && (scheme.candidates_accept() || accepts_candidate(slot, likely, tags, bits.source()));
   }
   // Does one of the slots from `first` on that may hold what the digest has accept it?  Requires: width() >= 8.
   TAMIS_NOINLINE bool accepts_candidate(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
-    const std::uint64_t code = table_.code(first / block_slots);
+    const std::uint64_t code = table.code(first / block_slots);
     likely |= likely >> 16;
     likely = (likely | likely >> 8) & 0xff;
-    if (table_.width() != 8 || !is_list(code) || (likely & (likely - 1)) != 0)
-      return accepts_candidates(first, likely, tags, d);
+    if (table.width() != 8 || !is_list(code) || (likely & (likely - 1)) != 0) return accepts_candidates(first, likely, tags, d);
     const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
     const unsigned here = elias_fano_list(code).at(static_cast<unsigned>(slot % block_slots)).count;
-    return table_.values().low_bytes()[slot] == static_cast<std::uint8_t>(tags >> (8 * here));
+    return table.values().low_bytes()[slot] == static_cast<std::uint8_t>(tags >> (8 * here));
   }
   // The same for any number of slots and any code: rare enough to keep what it needs out of the way.
   TAMIS_NOINLINE bool accepts_candidates(std::uint64_t first, std::uint32_t likely, std::uint64_t tags, digest d) const {
-    const std::uint64_t code = table_.code(first / block_slots);
+    const std::uint64_t code = table.code(first / block_slots);
     for (; likely != 0; likely &= likely - 1) {
       const std::uint64_t slot = first + static_cast<unsigned>(std::countr_zero(likely));
-      const symbol here = scheme_.code().symbol_at(code, static_cast<unsigned>(slot % block_slots));
-      if (table_.values().low_bytes()[slot] != static_cast<std::uint8_t>(tags >> (8 * here))) continue;
-      if (table_.width() == 8 || accepts_under(here, table_.value(slot), d)) return true;
+      const symbol here = scheme.code().symbol_at(code, static_cast<unsigned>(slot % block_slots));
+      if (table.values().low_bytes()[slot] != static_cast<std::uint8_t>(tags >> (8 * here))) continue;
+      if (table.width() == 8 || accepts_under(here, table.value(slot), d)) return true;
     }
     return false;
   }
   // Does one of the block's slots that hold the digest's remainder accept it?
   TAMIS_NOINLINE bool accepts_extended(std::uint64_t block, std::uint64_t found, digest d) const {
-    const std::uint64_t code = table_.code(block);
+    const std::uint64_t code = table.code(block);
     const auto i = static_cast<unsigned>(std::countr_zero(found));
     return (is_list(code) && elias_fano_list(code).at(i).count == 0) || accepts_extension(block, found, d);
   }
   TAMIS_NOINLINE bool accepts_extension(std::uint64_t block, std::uint64_t found, digest d) const {
-    const std::uint64_t code = table_.code(block);
+    const std::uint64_t code = table.code(block);
     for (; found != 0; found &= found - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(found));
-      const symbol here = scheme_.code().symbol_at(code, i);
-      if (here == 0 || accepts_under(here, table_.value(block * block_slots + i), d)) return true;
+      const symbol here = scheme.code().symbol_at(code, i);
+      if (here == 0 || accepts_under(here, table.value(block * block_slots + i), d)) return true;
     }
     return false;
   }
 
   TAMIS_INLINE bool accepts_labelled(std::uint64_t block, std::uint64_t among, const hash_suffix& bits) const {
-    if (table_.width() != 8) {
-      const std::uint64_t zeros = table_.labelled(block, 0);
+    if (table.width() != 8) {
+      const std::uint64_t zeros = table.labelled(block, 0);
       return (uncoded(block, among, bits) & zeros) != 0 ||
              ((among & ~zeros) != 0 && accepts_one_of(block, among & ~zeros, bits.source()));
     }
     const unsigned first = window_of(among);
     const std::uint64_t run = among >> first;
     const std::uint64_t slot = block * block_slots + first;
-    const std::uint64_t labels = table_.eight_labels(slot);
-    const std::uint8_t* bytes = table_.values().low_bytes() + slot;
+    const std::uint64_t labels = table.eight_labels(slot);
+    const std::uint8_t* bytes = table.values().low_bytes() + slot;
     // Labels above seven, and slots behind the window, are not compared here.
     if (run >> window != 0 || (labels & 0xf8f8f8f8f8f8f8f8u) != 0)
       return among != 0 && accepts_one_of(block, among, bits.source());
@@ -248,34 +274,34 @@ class coded_slots {
 
   // Out of line, and by the digest alone: the bits of the quick way then stay in registers.
   TAMIS_NOINLINE bool accepts_under(symbol here, std::uint64_t stored, digest d) const {
-    return Scheme::accepts(stored, here, hash_suffix(d, table_.quotients()), table_.width());
+    return Scheme::accepts(stored, here, hash_suffix(d, table.quotients()), table.width());
   }
   TAMIS_NOINLINE bool accepts_one_of(std::uint64_t block, std::uint64_t slots, digest d) const {
-    const hash_suffix bits(d, table_.quotients());
+    const hash_suffix bits(d, table.quotients());
     if constexpr (coded) {
-      const auto decoded = scheme_.code().some(table_.code(block), static_cast<unsigned>(std::bit_width(slots)));
+      const auto decoded = scheme.code().some(table.code(block), static_cast<unsigned>(std::bit_width(slots)));
       return accepts_coded(block, slots, bits, [&](unsigned i) { return decoded[i]; });
     } else {
-      return accepts_coded(block, slots, bits, [&](unsigned i) { return table_.label(block * block_slots + i); });
+      return accepts_coded(block, slots, bits, [&](unsigned i) { return table.label(block * block_slots + i); });
     }
   }
-  template <class LetterAt>
-  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t slots, const hash_suffix& bits, LetterAt symbol_at) const {
+  template <class SymbolAt>
+  TAMIS_INLINE bool accepts_coded(std::uint64_t block, std::uint64_t slots, const hash_suffix& bits, SymbolAt symbol_at) const {
     for (; slots != 0; slots &= slots - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(slots));
-      if (Scheme::accepts(table_.value(block * block_slots + i), symbol_at(i), bits, table_.width())) return true;
+      if (Scheme::accepts(table.value(block * block_slots + i), symbol_at(i), bits, table.width())) return true;
     }
     return false;
   }
   // In the block behind its own, which nearly every run that leaves its own ends in.
   TAMIS_NOINLINE bool may_contain_behind(digest d) const {
-    const hash_suffix bits(d, table_.quotients());
-    const auto behind = table_.find_behind(bits.quotient());
+    const hash_suffix bits(d, table.quotients());
+    const auto behind = table.find_behind(bits.quotient());
     if (!behind.known) return may_contain_far(bits);
     return behind.slots != 0 && accepts_any(bits.quotient() / block_slots + 1, behind.slots, bits);
   }
   TAMIS_NOINLINE bool may_contain_far(const hash_suffix& bits) const {
-    const slot_range run = table_.find(bits.quotient());
+    const slot_range run = table.find(bits.quotient());
     for (std::uint64_t slot = run.first; slot < run.last;) {
       const std::uint64_t block = slot / block_slots;
       const std::uint64_t last = std::min(run.last, (block + 1) * block_slots);
@@ -288,44 +314,17 @@ class coded_slots {
 
   // ── pairing ──
 
-  // A digest that the remote may be ahead of the filter with, or behind.
-  struct doubt {
-    digest d;
-    bool leaving;  // being erased: in the filter, perhaps gone from the remote. Otherwise being inserted: the reverse
-  };
-  using owners = std::vector<std::optional<digest>>;  // one per slot of a run
-
-  // Whom to ask for the owners of slots, and what that has cost.
-  struct inquiry {
-    const remote_ref* stored;  // nullptr: there is nobody
-    std::optional<doubt> about;
-    adapt_work& work;
-  };
-
-  // The digests that the remote has for a quotient. None if they are more than `most`.
-  static std::optional<std::vector<digest>> digests_of(std::uint64_t quotient, std::uint64_t quotients,
-                                                       const remote_ref& stored, std::uint64_t most, adapt_work& work) {
-    std::vector<digest> all;
-    stored.for_each_in(digests_of_word_place(quotient, quotients), [&](digest d) {
-      ++work.digests;
-      all.push_back(d);
-      return all.size() <= most;
-    });
-    if (all.size() > most) return std::nullopt;
-    return all;
-  }
-
   // Who stands behind each slot of the run. A slot without anybody was left behind by an erase without a remote. None if the
   // remote holds digests that the run does not accept: then they do not belong together, and nothing may be changed; or if it
   // would cost too much to find out. The same answer for the same run, until it changes.  Requires: ask.stored.
-  std::optional<owners> owners_of(std::uint64_t quotient, slot_range run, const inquiry& ask) const {
+  std::optional<slot_owners> owners_of(std::uint64_t quotient, slot_range run, const owner_inquiry& ask) const {
     if (run.size() > adapt_work::most_slots) return std::nullopt;
     // One may be there before it has a slot; of more there is no pairing.
-    auto found = digests_of(quotient, table_.quotients(), *ask.stored, run.size() + 1, ask.work);
+    auto found = digests_of_quotient(quotient, table.quotients(), *ask.stored, run.size() + 1, ask.work);
     if (!found) return std::nullopt;
     std::vector<digest>& digests = *found;
-    const std::optional<doubt>& about = ask.about;
-    if (!about || place_of_word(about->d.high, table_.quotients()).place != quotient) return pair(run, digests, ask.work);
+    const std::optional<digest_in_doubt>& about = ask.about;
+    if (!about || place_of_word(about->d.high, table.quotients()).place != quotient) return pair(run, digests, ask.work);
     if (about->leaving) {
       if (digests.size() < run.size()) digests.push_back(about->d);
       return pair(run, digests, ask.work);
@@ -338,21 +337,21 @@ class coded_slots {
     digests.erase(pending);
     return pair(run, digests, ask.work);
   }
-  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, adapt_work& work) const {
+  std::optional<slot_owners> pair(slot_range run, const std::vector<digest>& digests, adapt_work& work) const {
     return pair(run, digests, symbols_of(run), adapt_work::most_comparisons, work);
   }
   // The same for symbols that are not written yet, and with as many comparisons as the caller likes.
-  std::optional<owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const symbol> symbols,
-                             std::uint64_t most, adapt_work& work) const {
+  std::optional<slot_owners> pair(slot_range run, const std::vector<digest>& digests, std::span<const symbol> symbols,
+                                  std::uint64_t most, adapt_work& work) const {
     std::vector<hash_suffix> bits;
     bits.reserve(digests.size());
-    for (const digest d : digests) bits.emplace_back(d, table_.quotients());
+    for (const digest d : digests) bits.emplace_back(d, table.quotients());
     const auto fits = [&](std::size_t i, std::size_t j) {
-      return Scheme::accepts(table_.value(run.first + j), symbols[j], bits[i], table_.width());
+      return Scheme::accepts(table.value(run.first + j), symbols[j], bits[i], table.width());
     };
     const auto partners = match_bipartite(digests.size(), run.size(), fits, most, work.comparisons);
     if (!partners) return std::nullopt;
-    owners found(run.size());
+    slot_owners found(run.size());
     for (std::size_t i = 0; i < digests.size(); ++i) found[(*partners)[i]] = digests[i];
     return found;
   }
@@ -363,18 +362,19 @@ class coded_slots {
 
   // Slots in use, each counted as the share of its base fingerprint's digests that it accepts.
   double accepted_weight() const {
-    auto weight = static_cast<double>(table_.used());
+    auto weight = static_cast<double>(table.used());
     if constexpr (Scheme::shrinks) {
-      for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
-        if (table_.code(block) == 0) continue;
+      for (std::uint64_t block = 0; block < table.blocks(); ++block) {
+        if (table.code(block) == 0) continue;
         for (const symbol l : symbols_of_block(block)) weight -= 1.0 - Scheme::share(l);
       }
     }
     return weight;
   }
 
-  Scheme scheme_;
-  table table_;
+  Scheme scheme;
+  table_type table;
+  std::uint64_t resets = 0;  // of groups: each has forgotten the fixes of its slots
 };
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL
