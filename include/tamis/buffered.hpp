@@ -34,6 +34,7 @@ class buffered_inserter {
  public:
   static constexpr std::size_t most = detail::batch_group;  // keys that wait
 
+  // In front of this filter, which outlives it.
   explicit buffered_inserter(Filter& filter) : filter_(filter) {}
   buffered_inserter(const buffered_inserter&) = delete;
   buffered_inserter& operator=(const buffered_inserter&) = delete;
@@ -56,6 +57,7 @@ class buffered_inserter {
     return insert_result::inserted;
   }
 
+  // What the filter answers, and true for the keys that wait.
   bool may_contain(digest d) const {
     return filter_.may_contain(d) || std::find(waiting_.begin(), waiting_.begin() + size_, d) != waiting_.begin() + size_;
   }

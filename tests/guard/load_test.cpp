@@ -147,7 +147,8 @@ TEST_P(load, without_the_marker_keys_are_lost) {
   EXPECT_GT(denied, 0u) << to_string(way);
 }
 
-INSTANTIATE_TEST_SUITE_P(filters, load, ::testing::Values("bloom1", "counting-bloom", "cuckoo", "taf", "abf", "evergreen"), test_name);
+INSTANTIATE_TEST_SUITE_P(filters, load, ::testing::Values("bloom1", "counting-bloom", "cuckoo", "taf", "abf", "evergreen"),
+                         test_name);
 
 TEST(load_refusals, erases) {
   guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), options_of("bloom1")).value();

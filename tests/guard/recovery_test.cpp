@@ -207,7 +207,7 @@ TEST_P(large_recovery, does_not_map_what_is_damaged) {
   expect_way(recovery_way::older_snapshot);
 }
 
-INSTANTIATE_TEST_SUITE_P(filters, large_recovery, ::testing::Values("bloom1", "cuckoo", "rsqf", "taf", "evergreen"), test_name);
+INSTANTIATE_TEST_SUITE_P(filters, large_recovery, ::testing::Values("bloom1", "cuckoo", "rsqf", "taf"), test_name);
 
 class learning : public recovery {};
 

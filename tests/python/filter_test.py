@@ -387,7 +387,7 @@ ArrowStream.Stream._fields_ = [("get_schema", ArrowStream.SCHEMA), ("get_next", 
 class Adapting(unittest.TestCase):
     def test_mistakes_are_fixed(self):
         for kind in ("evergreen", "taf", "exaf"):
-            seen = tamis.Filter(kind, 20000, fpr=0.02)
+            seen = tamis.Filter(kind, 20000, fpr=0.05)
             stored = tamis.Remote(seen)
             members = words(10000)
             seen.update(members, stored)

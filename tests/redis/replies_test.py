@@ -128,7 +128,7 @@ class Replies(unittest.TestCase):
             c = s.client()
             for make, dump, load in (("BF.RESERVE", "BF.SCANDUMP", "BF.LOADCHUNK"), ("CF.RESERVE", "CF.SCANDUMP", "CF.LOADCHUNK")):
                 key = make
-                c(make, key, *(["0.01", 5_000_000] if make[0] == "B" else [20_000_000]))
+                c(make, key, *(["0.01", 5_000_000] if make[0] == "B" else [80_000_000]))
                 c(make.split(".")[0] + ".INSERT", key, "ITEMS", *range(1000))
                 at, parts = 0, 0
                 while True:
@@ -146,7 +146,7 @@ class Replies(unittest.TestCase):
     def test_abandoned_parts_are_dropped(self):
         with server.Server("--tamis.load-timeout-ms", "2000") as s:
             c = s.client()
-            c("CF.RESERVE", "big", 20_000_000)
+            c("CF.RESERVE", "big", 80_000_000)
             parts, first = c("TAMIS.DUMP", "big", 0)
             self.assertGreater(parts, 1)
             before = used(c)

@@ -143,6 +143,7 @@ class bloom1 {
     std::uint64_t blocks;
     unsigned k;
   };
+  // with_view() for words that are read as Access says (detail/base/access.hpp).
   template <class Access, class Use>
   void with_view_by(Use use) const {
     with_shape([&](auto shape) { use(view<shape(), Access>{words_.block<shape().width>(0), words_.blocks(), k_}); });

@@ -50,9 +50,10 @@ class lock_free {
     TAMIS_TRY(Filter made, Filter::create(params));
     return lock_free(std::move(made));
   }
+  // Takes a filter that no other thread uses yet.
   explicit lock_free(Filter made) : filter_(std::move(made)) { note(static_cast<std::int64_t>(filter_.keys())); }
 
-  insert_result insert(digest d) {
+  [[nodiscard]] insert_result insert(digest d) {
     filter_.template add<atomics>(d);
     note(1);
     return insert_result::inserted;

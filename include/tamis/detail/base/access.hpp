@@ -6,8 +6,6 @@
 // Relaxed atomics are enough for tables whose words answer for themselves (bits that are only ever set, counters): what
 // happened before a lookup, by whatever the threads use to tell each other, is seen by it, word by word.
 
-#include <atomic>
-
 #include "tamis/detail/base/compiler.hpp"
 
 namespace tamis::detail {
@@ -30,22 +28,23 @@ struct plain_access {
   }
 };
 
+// By the compilers' own functions: libc++ 14 has no std::atomic_ref.
 struct atomic_access {
   static constexpr bool is_atomic = true;
 
   template <class T>
   TAMIS_INLINE static T load(const T& from) {
-    return std::atomic_ref(const_cast<T&>(from)).load(std::memory_order_relaxed);  // C++26 has it for const T
+    return __atomic_load_n(&from, __ATOMIC_RELAXED);
   }
   // Writes nothing if the bits are there: then the line stays where it is.
   template <class T>
   TAMIS_INLINE static void add_bits(T& to, T bits) {
-    if ((load(to) & bits) != bits) std::atomic_ref(to).fetch_or(bits, std::memory_order_relaxed);
+    if ((load(to) & bits) != bits) __atomic_fetch_or(&to, bits, __ATOMIC_RELAXED);
   }
   template <class T, class Next>
   TAMIS_INLINE static void update(T& to, Next next) {
     T now = load(to);
-    while (!std::atomic_ref(to).compare_exchange_weak(now, next(now), std::memory_order_relaxed)) {
+    while (!__atomic_compare_exchange_n(&to, &now, next(now), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
   }
 };
