@@ -281,6 +281,42 @@ TEST(evergreen, merges_filters_of_different_depth) {
   EXPECT_EQ(f, before);
 }
 
+// Deep for a few keys, and then nearly empty: such a directory must still be one that a file may have.
+TEST(evergreen, what_has_shrunk_in_a_deep_directory_can_be_loaded) {
+  evergreen f = make(100, {{"segment", "64"}, {"remainder", "8"}});
+  multiset_remote stored;
+  const std::vector<digest> in = keys(20000);
+  for (const digest d : in) {
+    ASSERT_EQ(f.insert(d, stored), insert_result::inserted);
+    stored.insert(d);
+  }
+  random_source random(seed);
+  std::vector<digest> alike;
+  for (int i = 0; i < 200; ++i) {
+    const digest d{0x123456789a000000u | random() >> 40, random()};
+    if (f.insert(d, stored) != insert_result::inserted) continue;
+    stored.insert(d);
+    alike.push_back(d);
+  }
+  ASSERT_GT(f.tree().depth(), 14u);
+  const std::size_t segments = f.tree().segments().size();
+  for (const digest d : in) ASSERT_EQ(f.erase(d), erase_result::erased);
+  EXPECT_LT(f.tree().segments().size(), segments);
+  EXPECT_TRUE(has_all(f, alike));
+  memory_sink sink;
+  writer out(sink);
+  out(f);
+  ASSERT_TRUE(out.finish().ok());
+  memory_source source(sink.bytes());
+  reader from(source);
+  evergreen loaded = stored_access::blank<evergreen>();
+  from(loaded);
+  ASSERT_TRUE(from.ok()) << from.state().message();
+  EXPECT_EQ(loaded, f);
+  for (const digest d : alike) ASSERT_EQ(f.erase(d), erase_result::erased);
+  EXPECT_LT(f.tree().depth(), 12u);
+}
+
 TEST(evergreen, shrinks_after_erasing) {
   evergreen f = make(1000, {{"segment", "256"}, {"fingerprints", "fixed"}});
   const std::vector<digest> in = keys(50000);

@@ -113,7 +113,7 @@ inline bool evergreen::renew(std::uint64_t place, const remote_ref& stored, cons
 
 inline void evergreen::join(std::uint64_t place) {
   const auto other = tree_.buddy(place);
-  if (!other) return;
+  if (!other || !tree_.may_join(place)) return;
   const detail::segment& low = tree_[tree_.segment_at(std::min(place, *other))];
   const detail::segment& high = tree_[tree_.segment_at(std::max(place, *other))];
   if (low.table().table().used() + high.table().table().used() > low.limit_of_all_slots() / 2) return;

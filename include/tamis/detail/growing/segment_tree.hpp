@@ -56,8 +56,15 @@ class segment_tree {
   bool may_cut(std::uint64_t place) const {
     const segment_shape& shape = segments_[directory_[place]].shape();
     if (shape.depth < depth_) return true;
-    constexpr std::uint64_t places_each = 256;
     return depth_ < 32 && 2 * directory_.size() <= places_each * (segments_.size() + 1);
+  }
+  // May the segment at a place and its buddy become one? The directory stays as deep as its deepest segment: it shall not
+  // become too large for the segments that are left, or it could not be told from one that somebody made up.
+  bool may_join(std::uint64_t place) const {
+    if (directory_.size() <= 2 * places_each * (segments_.size() - 1)) return true;
+    const auto deepest =
+        std::count_if(segments_.begin(), segments_.end(), [&](const segment& s) { return s.shape().depth == depth_; });
+    return segments_[directory_[place]].shape().depth == depth_ && deepest == 2;  // then it shrinks
   }
   // The segment at a place becomes what it has grown to: one segment of the same path, or two.
   void replace(std::uint64_t place, table_list<segment> grown) {
@@ -147,6 +154,8 @@ class segment_tree {
   status validate() const { return {}; }
 
  private:
+  static constexpr std::uint64_t places_each = 256;  // of the directory, for a segment, at most where one is cut
+
   // The directory is as deep as its deepest segment.
   void shrink() {
     unsigned deepest = 0;
@@ -159,7 +168,7 @@ class segment_tree {
   bool make_directory() {
     if (depth_ > 40 || places_.is_flat() || places_.roots() >> (40 - depth_) != 0) return false;
     const std::uint64_t size = places_.roots() << depth_;
-    if (segments_.empty() || size / 512 > segments_.size() + 1) return false;  // no directory becomes so large
+    if (segments_.empty() || size / (2 * places_each) > segments_.size() + 1) return false;  // no directory becomes so large
     directory_.reserve(size);
     for (std::uint32_t i = 0; i < segments_.size(); ++i) {
       const segment_shape& shape = segments_[i].shape();
