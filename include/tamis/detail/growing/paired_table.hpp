@@ -260,7 +260,7 @@ class paired_table {
     archive(self.table_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
-      const bool sound = self.table_.width() >= pair_code::least_width && self.count_entries(dense_runs::of(self.table_));
+      const bool sound = self.table_.width() >= pair_code::least_width && self.count_entries();
       if (!sound) archive.fail("the slots of a run are no entries");
     }
   }
@@ -398,6 +398,21 @@ class paired_table {
       entries_ += entries.size();
       lengthened_ += long_ones(entries);
       lost_ += weight_lost(entries);
+    });
+    return sound;
+  }
+
+  bool count_entries() {
+    if (format_ == slot_format::aged) return count_entries(dense_runs::of(table_));
+    entries_ = table_.used();
+    lengthened_ = lost_ = 0;
+    bool sound = true;
+    run_entries entries;
+    table_.for_each_descending_run([&](const slot_run& run) {
+      sound = sound && decode(run, entries);
+      if (!sound) return;
+      entries_ -= run.size - entries.size();
+      lengthened_ += long_ones(entries);
     });
     return sound;
   }

@@ -276,6 +276,23 @@ class spaced_table {
     }
   }
 
+  // Calls visit(run) for the runs whose first two slots descend, in order. Only the beginnings of runs are looked at.
+  template <class Visit>
+  void for_each_descending_run(Visit visit) const {
+    const std::uint64_t all = spaced().all_slots();
+    std::uint64_t ended = 1;  // is the slot before the block free, or the last one of its run?
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      const record_header header = memory_.header(block);
+      const std::uint64_t free = header.offset < slots_per_block() ? all & free_slots(header, spaced()) : 0;
+      const std::uint64_t ends = (header.runends & all) | free;
+      for (std::uint64_t left = (ends << 1 | ended) & all & ~ends; left != 0; left &= left - 1) {
+        const block_slot first{block, static_cast<unsigned>(std::countr_zero(left))};
+        if (descends(first)) visit(slot_run{first, distance(first, runend_after(first, 1)) + 1});
+      }
+      ended = ends >> (slots_per_block() - 1) & 1;
+    }
+  }
+
   // Builds a table in the order of its quotients, from slot 0 at first: a run of `size` slots, of which the caller sets the
   // values. None if it does not fit.  Requires: all quotients so far were smaller, and only append has been used.
   std::optional<slot_run> append(std::uint64_t quotient, std::uint64_t size, block_slot& end) {
