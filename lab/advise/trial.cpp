@@ -223,7 +223,7 @@ trial_setting::trial_setting(std::uint64_t capacity, std::uint64_t final_keys, s
   for (std::uint64_t p = 0; p < parts_.size(); ++p) {
     const auto is_in = [&](digest d) { return log == nullptr || log->part_contains(p, d); };
     std::copy_if(members.begin(), members.end(), std::back_inserter(parts_[p].members), is_in);
-    if (has_log_) std::ranges::copy_if(log->sampled(), std::back_inserter(parts_[p].queries), is_in);
+    if (has_log_) std::copy_if(log->sampled().begin(), log->sampled().end(), std::back_inserter(parts_[p].queries), is_in);
   }
   const auto has_queries = [](const part& p) { return !p.queries.empty(); };
   std::stable_partition(parts_.begin(), parts_.end(), has_queries);

@@ -260,8 +260,10 @@ TEST(key_filter, filters_of_different_hashes_do_not_merge) {
 }
 
 TEST(key_filter, adapts_with_a_remote_of_digests) {
-  auto f = key_filter<std::uint64_t, evergreen>::create({.capacity = 2000, .fpr = 0.05}).value();
-  auto erased = key_filter<std::uint64_t>::create("evergreen", {.capacity = 2000, .fpr = 0.05}).value();
+  auto f =
+      key_filter<std::uint64_t, evergreen>::create({.capacity = 2000, .fpr = 0.05, .options = {{"segment", "64"}}}).value();
+  const filter_params params{.capacity = 2000, .fpr = 0.05, .options = {{"segment", "64"}}};
+  auto erased = key_filter<std::uint64_t>::create("evergreen", params).value();
   memory_remote stored;
   for (std::uint64_t i = 0; i < 2000; ++i) {
     ASSERT_EQ(f.insert(i), insert_result::inserted);

@@ -699,7 +699,7 @@ class Threads(unittest.TestCase):
 
     def check_turns(self, begun, action):
         """`action` begins while a batch runs in another thread, without the GIL, and must end after it. Without a lock it ends at once."""
-        for attempt in range(40):
+        for attempt in range(200):
             order, inside, seen = [], threading.Event(), begun()
 
             def run_batch():

@@ -23,7 +23,7 @@ class Memory(unittest.TestCase):
     def test_usage_is_what_was_taken(self):
         with server.Server() as s:
             c = s.client()
-            for name, capacity, keys in (("evergreen", 100, 600_000), ("bloom", 3_000_000, 5000), ("cuckoo", 2_000_000, 5000),
+            for name, capacity, keys in (("evergreen", 100, 1_000_000), ("bloom", 3_000_000, 5000), ("cuckoo", 2_000_000, 5000),
                                          ("cqf", 3_000_000, 5000), ("acf-cyclic", 500_000, 5000)):
                 with self.subTest(filter=name):
                     self.check_usage(s, c, name, capacity, keys)

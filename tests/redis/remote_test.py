@@ -146,7 +146,7 @@ class Remote(unittest.TestCase):
         asked = lines(range(2500, 9000))
         theirs = subprocess.run([*run, "check"], input=asked, check=True, capture_output=True).stdout
         self.assertEqual(theirs, self.on.tool("check", "py", stdin=asked))
-        self.assertGreater(theirs.count(b"\n"), 500)
+        self.assertGreaterEqual(theirs.count(b"\n"), 500)
 
     def test_python_example_and_vectors(self):
         seen = 0

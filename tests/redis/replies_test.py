@@ -67,7 +67,7 @@ TABLE = [
     ("TAMIS.ADAPT ta x VERSION 9 DIGESTS", "!ERR the value has changed: ask TAMIS.RANGE again"),
     ("TAMIS.ADAPT ta x VERSION 0 DIGESTS 12", "!ERR bad digest '12'"), ("TAMIS.ADAPT ta x VERSION 0 DIGESTS", b"negative"),
     ("TAMIS.ADAPT ta x WHAT 0 DIGESTS", "!ERR syntax: TAMIS.ADAPT key item VERSION v DIGESTS digest..."),
-    ("CF.DEBUG full", b"bktsize:2 buckets:28 items:4 deletes:0 filters:1 max_iterations:20 expansion:0"), ("BF.DEBUG none", "!ERR not found"),
+    ("CF.DEBUG full", b"bktsize:2 buckets:30 items:4 deletes:0 filters:1 max_iterations:20 expansion:0"), ("BF.DEBUG none", "!ERR not found"),
 ]
 
 
