@@ -6,9 +6,10 @@
 
 int main() {
   using names = tamis::key_filter<std::string, tamis::evergreen>;
-  auto seen = names::create({.capacity = 1'000, .fpr = 0.01}).value();  // grows beyond that by itself
+  auto seen = names::create({.capacity = 1'000, .fpr = 0.01}).value();  // grows beyond that
   if (seen.insert("alice") != tamis::insert_result::inserted) return 1;
-  std::cout << "alice: " << (seen.may_contain("alice") ? "maybe" : "no") << "\n";  // "maybe" for all that was inserted
-  std::cout << "bob: " << (seen.may_contain("bob") ? "maybe" : "no") << "\n";      // "no" for 99 % of everything else
+  for (const char* name : {"alice", "bob"}) {
+    std::cout << name << ": " << (seen.may_contain(name) ? "maybe" : "no") << "\n";
+  }
   seen.erase("alice");
 }

@@ -298,7 +298,7 @@ TEST_P(kinds, mistakes_are_fixed) {
     if (f.insert(d) == insert_result::inserted) truth.insert(d);
   }
   std::uint64_t fixed = 0;
-  for (const digest d : strangers(20000)) {
+  for (const digest d : strangers(60000)) {
     if (fixed == 50 || !f.may_contain(d) || f.adapt(d, remote_ref(truth)) != adapt_result::fixed) continue;
     ++fixed;
     ASSERT_FALSE(f.may_contain(d));
