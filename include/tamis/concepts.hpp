@@ -38,7 +38,7 @@
 //             while `use` runs
 //   visit     names the fields to an archive, which saves or loads them
 //   missing   how often filter and remote were found to have gone apart
-//   table, tree, forest   the inside, for tests and measuring; nothing is promised about it
+//   table, tree   the inside, for tests and measuring; nothing is promised about it
 //   validate  an error if the loaded fields do not fit together; what passes is safe to use, whatever bytes it came from
 
 #include <concepts>

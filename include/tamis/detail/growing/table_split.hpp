@@ -1,9 +1,9 @@
 #pragma once
 
-// How tables of entries that end with a one and zeros (detail/growing/variable_length_table.hpp,
-// detail/growing/prefix_segment.hpp) grow: the first bit of an entry says in which half of its cell it stands from now on. One
-// pass, a block of slots at a time. Branches on such bits would be guessed wrong half of the time; here they are looked at in
-// words of 64, and the loop over the entries has no branch.
+// How tables of entries that end with a one and zeros (detail/growing/variable_length_table.hpp) grow: the
+// first bit of an entry says in which half of its cell it stands from now on. One pass, a block of slots at a time. Branches on
+// such bits would be guessed wrong half of the time; here they are looked at in words of 64, and the loop over the entries has
+// no branch.
 //
 //   slot             0   1   2   3   4         where a one stands before a zero of the same run,
 //   first bit        1   0 | 0   1 | 1         the two change places
