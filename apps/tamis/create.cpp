@@ -20,7 +20,7 @@ namespace {
 
 struct create_flags {
   created_file file;
-  std::string filter;
+  std::string filter = "evergreen";
   std::string capacity;
   size_flags size;
   std::string family = "fast";
@@ -92,7 +92,8 @@ void add_create(CLI::App& tool) {
   auto given = std::make_shared<create_flags>();
   CLI::App* command = tool.add_subcommand("create", "make an empty filter");
   given->files.creates_filter(*command, "FILE", given->file, "where to save it")->required();
-  command->add_option("--filter", given->filter, "ID, see `tamis filters`, or ID+mistakes")->type_name("ID")->required();
+  command->add_option("--filter", given->filter, "ID, see `tamis filters`, or ID+mistakes (default: evergreen)")
+      ->type_name("ID");
   command->add_option("--capacity", given->capacity, "number of keys that it is made for")->type_name("N")->required();
   given->size.add_to(*command);
   command->add_option("--hash", given->family, "fast, or keyed for keys that an adversary may choose (default: fast)")
@@ -109,6 +110,7 @@ void add_create(CLI::App& tool) {
                               "under many seeds.\n\n") +
                   count_help +
                   "\n\nExamples:\n"
+                  "  tamis create grows.tamis --capacity 1M --fpr 0.01\n"
                   "  tamis create seen.tamis --filter bloom1 --capacity 1M --fpr 0.01\n"
                   "  export TAMIS_SEED=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
                   "  tamis create secret.tamis --filter bloom --capacity 1e6 --fpr 0.01 \\\n"

@@ -22,7 +22,7 @@ constexpr std::uint64_t shard_bytes = std::uint64_t{32} << 20;
 constexpr unsigned usual_shards = 64;
 
 struct remote_create : remote_command {
-  std::string filter;
+  std::string filter = "evergreen";
   std::string capacity;
   std::string fpr;
   std::string shards;
@@ -133,7 +133,7 @@ void add_remote_create(CLI::App& remote) {
           "  tamis remote create seen --cluster 127.0.0.1:7000 --filter evergreen \\\n"
           "    --capacity 1M --fpr 0.01",
       run_create, true, [](CLI::App& command, remote_create& given) {
-        command.add_option("--filter", given.filter, "which filter, see `tamis filters`")->type_name("ID")->required();
+        command.add_option("--filter", given.filter, "which filter, see `tamis filters` (default: evergreen)")->type_name("ID");
         command.add_option("--capacity", given.capacity, "number of keys that it is made for")->type_name("N")->required();
         command.add_option("--fpr", given.fpr, "false-positive rate to keep, above 0 and below 1")
             ->type_name("RATE")

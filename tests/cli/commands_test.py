@@ -49,6 +49,9 @@ class Commands(ToolTest):
         self.assertEqual(list(self.json("create", "f", "--filter", "bloom", "--capacity", "10", "--bits-per-key", "8")), INFO)
         self.assertEqual(list(self.json("merge", "g", "f")), INFO)
 
+    def test_a_filter_is_evergreen_unless_another_is_named(self):
+        self.assertEqual(self.json("create", "f", "--capacity", "1000", "--fpr", "0.01")["filter"], "evergreen")
+
     def test_numbers(self):
         for text, value in [("1000000", 10**6), ("1e6", 10**6), ("1M", 10**6), ("1000k", 10**6), ("1.5k", 1500), ("2e3", 2000)]:
             self.assertEqual(self.json("create", "f", "--force", "--filter", "bloom", "--capacity", text, "--fpr", "0.1")["capacity"], value)
