@@ -1,5 +1,6 @@
 // The memory asked for is the memory taken: at once, full, and after mistakes were fixed.
 
+#include <algorithm>
 #include <cmath>
 
 #include "lab/experiments/evergreen_common.hpp"
@@ -11,6 +12,7 @@ using namespace detail;
 namespace {
 
 constexpr double budgets[] = {10, 10.5, 12, 14};
+constexpr unsigned questions_per_key = 3;
 constexpr double many_keys = 16'000;
 
 std::vector<std::uint64_t> sizes(const experiment_options& options) {
@@ -38,7 +40,7 @@ status fill_and_adapt(contest_filter& f, double bits, std::uint64_t keys, const 
   };
   add("full");
   if (!f.filter().can().adapt) return {};
-  for (std::uint64_t i = 0; i < 3 * keys; ++i) {
+  for (std::uint64_t i = 0; i < questions_per_key * keys; ++i) {
     const digest d = any_digest(random);
     if (f.ask(d, stored)) refused += f.filter().may_contain(d);
   }
@@ -71,7 +73,20 @@ std::vector<verdict> judge(const table& seen) {
     if (r.number("keys") >= many_keys) spent.at_least(r, share, 0.99);
     if (r.number("keys") == 1000) small.at_least(r, share, 0.95);
   }
-  return {never.judge(), spent.judge(), small.judge()};
+  tally same("before anything is fixed, a soft budget takes the same");
+  tally fixes("a soft budget leaves no mistake unfixed, and a hard one none from 16,000 keys and 12 bits on");
+  double most = 0;
+  for (const table::row& r : where(seen.rows(), "filter", "evergreen-soft")) {
+    if (r.text("state") == "full") same.at_most(r, r.value("bits_taken"), r.number("bits"));
+    most = std::max(most, r.value("bits_taken") / r.number("bits"));
+  }
+  for (const table::row& r : seen.rows()) {
+    const bool hard = r.text("filter") == "evergreen-fixed" && r.number("bits") >= 12 && r.number("keys") >= many_keys;
+    if (hard || r.text("filter") == "evergreen-soft") fixes.at_most(r, r.value("not_fixed"), 0);
+  }
+  std::vector<verdict> all = {never.judge(), spent.judge(), small.judge(), same.judge(), fixes.judge()};
+  all[3].found += "; with its fixes it took at most " + brief(most) + " times what was asked for";
+  return all;
 }
 
 std::vector<chart> draw(const table& seen) {
@@ -130,7 +145,8 @@ const registered it(
      .figures = "the memory asked for is the memory taken",
      .claim = "evergreen made for its size spends the memory it was given, and no more, also when it has adapted.",
      .parameters = "1,000 to 10 million keys (quick: to 50,000), 10 to 14 bits per key; three new questions per key.",
-     .agrees = "never above what was asked for with a hard budget; at least 99 % of it from 16,000 keys on and 95 % at 1,000",
+     .agrees = "never above what was asked for with a hard budget; at least 99 % of it from 16,000 keys on and 95 % at 1,000; "
+               "a soft budget takes the same before anything is fixed, and fixes everything",
      .runs = {1, 1},
      .seconds = {1, 400},
      .run = run,
