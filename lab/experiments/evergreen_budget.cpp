@@ -25,37 +25,52 @@ const contestant kinds[] = {{"evergreen-fixed", "evergreen-fixed"},
                             {"rsqf", "rsqf"},
                             {"taf", "taf"}};
 
-// Fills it, then asks for three times as many strangers as it has keys.
-status fill_and_adapt(contest_filter& f, double bits, std::uint64_t keys, const experiment_options& options, table& out) {
-  random_source random = options.random();
+struct members {
+  std::vector<digest> keys;
   memory_remote stored;
-  std::uint64_t refused = 0;
-  for (std::uint64_t i = 0; i < keys; ++i) {
-    const digest d = any_digest(random);
-    stored.insert(d);
-    if (!f.insert(d, stored)) return failure{f.name() + " refused a key below its capacity"};
+};
+members random_members(std::uint64_t count, random_source& random) {
+  members made;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    made.keys.push_back(any_digest(random));
+    made.stored.insert(made.keys.back());
   }
+  return made;
+}
+
+// Fills it, then asks for three times as many strangers as it has keys.
+status fill_and_adapt(contest_filter& f, double bits, const members& in, random_source strangers, table& out) {
+  const std::uint64_t keys = in.keys.size();
+  std::uint64_t refused = 0;
+  if (f.filter().insert_many(in.keys) != keys) return failure{f.name() + " refused a key below its capacity"};
   const auto add = [&](const char* state) {
     out.add({f.name(), bits, keys, state}, {f.bits_per_key(), static_cast<double>(f.wrong()), static_cast<double>(refused)});
   };
   add("full");
   if (!f.filter().can().adapt) return {};
   for (std::uint64_t i = 0; i < questions_per_key * keys; ++i) {
-    const digest d = any_digest(random);
-    if (f.ask(d, stored)) refused += f.filter().may_contain(d);
+    const digest d = any_digest(strangers);
+    if (f.ask(d, in.stored)) refused += f.filter().may_contain(d);
   }
   add("adapted");
   return {};
 }
 
+// Rivals are left out where there are very many keys.
+bool plays(const contestant& who, std::uint64_t keys) { return keys <= 1'000'000 || who.id == "evergreen-fixed"; }
+
 result<table> run(const experiment_options& options) {
   table out({"filter", "bits", "keys", "state"}, {"bits_taken", "mistakes", "not_fixed"});
+  random_source random = options.random();
   std::uint64_t done = 0;
   for (const std::uint64_t keys : sizes(options)) {
+    const members in = random_members(keys, random);
+    const random_source strangers = random.split();
     for (const double bits : budgets) {
       for (const contestant& who : kinds) {
+        if (!plays(who, keys)) continue;
         TAMIS_TRY(std::vector<contest_filter> made, contest({who}, keys, bits));
-        TAMIS_CHECK(fill_and_adapt(made.front(), bits, keys, options, out));
+        TAMIS_CHECK(fill_and_adapt(made.front(), bits, in, strangers, out));
       }
       options.done(++done, sizes(options).size() * std::size(budgets));
     }
@@ -131,7 +146,7 @@ std::vector<page_table> tabulate(const table& seen) {
           text += (text.empty() ? "" : " → ") + setting::written(std::round(r.value("bits_taken") * 1000) / 1000);
           if (r.value("not_fixed") > 0) text += " (" + brief(r.value("not_fixed")) + ")";
         }
-        cells.push_back(text);
+        cells.push_back(text.empty() ? "-" : text);
       }
       t.rows.push_back(std::move(cells));
     }
@@ -144,11 +159,13 @@ const registered it(
      .paper = evergreen_paper,
      .figures = "the memory asked for is the memory taken",
      .claim = "evergreen made for its size spends the memory it was given, and no more, also when it has adapted.",
-     .parameters = "1,000 to 10 million keys (quick: to 50,000), 10 to 14 bits per key; three new questions per key.",
+     .parameters =
+         "1,000 to 10 million keys (quick: to 50,000), 10 to 14 bits per key; three new questions per key. At ten million "
+         "keys evergreen-fixed alone.",
      .agrees = "never above what was asked for with a hard budget; at least 99 % of it from 16,000 keys on and 95 % at 1,000; "
                "a soft budget takes the same before anything is fixed, and fixes everything",
      .runs = {1, 1},
-     .seconds = {1, 400},
+     .seconds = {1, 60},
      .run = run,
      .judge = judge,
      .draw = draw,
