@@ -131,6 +131,25 @@ std::vector<chart> draw(const table& seen) {
   return {c};
 }
 
+std::vector<page_table> tabulate(const table& seen) {
+  std::vector<page_table> all;
+  for (const std::string& bits : distinct(seen.rows(), "bits")) {
+    const row_list rows = where(seen.rows(), "bits", bits);
+    page_table t{"Mistakes at " + bits + " bits per key, after so many new questions per key", {"filter"}, {}};
+    for (const std::string& probes : distinct(rows, "probes_per_key")) t.head.push_back(probes);
+    t.head.push_back("bits per key in the end");
+    for (const contest_line& l : lines) {
+      std::vector<std::string> cells = {l.label};
+      const row_list of = where(rows, "filter", l.name);
+      for (const table::row& r : of) cells.push_back(brief(r.value("mistakes")));
+      if (!of.empty()) cells.push_back(brief(of.back().value("bits_taken")));
+      if (!of.empty()) t.rows.push_back(std::move(cells));
+    }
+    all.push_back(std::move(t));
+  }
+  return all;
+}
+
 const registered it(
     {.name = "evergreen-adversary",
      .paper = evergreen_paper,
@@ -144,7 +163,8 @@ const registered it(
      .seconds = {1, 60},
      .run = run,
      .judge = judge,
-     .draw = draw});
+     .draw = draw,
+     .tabulate = tabulate});
 
 }  // namespace
 }  // namespace tamis::lab

@@ -1,5 +1,6 @@
 // The memory asked for is the memory taken: at once, full, and after mistakes were fixed.
 
+#include <algorithm>
 #include <cmath>
 
 #include "lab/experiments/evergreen_common.hpp"
@@ -11,6 +12,7 @@ using namespace detail;
 namespace {
 
 constexpr double budgets[] = {10, 10.5, 12, 14};
+constexpr unsigned questions_per_key = 3;
 constexpr double many_keys = 16'000;
 
 std::vector<std::uint64_t> sizes(const experiment_options& options) {
@@ -23,37 +25,52 @@ const contestant kinds[] = {{"evergreen-fixed", "evergreen-fixed"},
                             {"rsqf", "rsqf"},
                             {"taf", "taf"}};
 
-// Fills it, then asks for three times as many strangers as it has keys.
-status fill_and_adapt(contest_filter& f, double bits, std::uint64_t keys, const experiment_options& options, table& out) {
-  random_source random = options.random();
+struct members {
+  std::vector<digest> keys;
   memory_remote stored;
-  std::uint64_t refused = 0;
-  for (std::uint64_t i = 0; i < keys; ++i) {
-    const digest d = any_digest(random);
-    stored.insert(d);
-    if (!f.insert(d, stored)) return failure{f.name() + " refused a key below its capacity"};
+};
+members random_members(std::uint64_t count, random_source& random) {
+  members made;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    made.keys.push_back(any_digest(random));
+    made.stored.insert(made.keys.back());
   }
+  return made;
+}
+
+// Fills it, then asks for three times as many strangers as it has keys.
+status fill_and_adapt(contest_filter& f, double bits, const members& in, random_source strangers, table& out) {
+  const std::uint64_t keys = in.keys.size();
+  std::uint64_t refused = 0;
+  if (f.filter().insert_many(in.keys) != keys) return failure{f.name() + " refused a key below its capacity"};
   const auto add = [&](const char* state) {
     out.add({f.name(), bits, keys, state}, {f.bits_per_key(), static_cast<double>(f.wrong()), static_cast<double>(refused)});
   };
   add("full");
   if (!f.filter().can().adapt) return {};
-  for (std::uint64_t i = 0; i < 3 * keys; ++i) {
-    const digest d = any_digest(random);
-    if (f.ask(d, stored)) refused += f.filter().may_contain(d);
+  for (std::uint64_t i = 0; i < questions_per_key * keys; ++i) {
+    const digest d = any_digest(strangers);
+    if (f.ask(d, in.stored)) refused += f.filter().may_contain(d);
   }
   add("adapted");
   return {};
 }
 
+// Rivals are left out where there are very many keys.
+bool plays(const contestant& who, std::uint64_t keys) { return keys <= 1'000'000 || who.id == "evergreen-fixed"; }
+
 result<table> run(const experiment_options& options) {
   table out({"filter", "bits", "keys", "state"}, {"bits_taken", "mistakes", "not_fixed"});
+  random_source random = options.random();
   std::uint64_t done = 0;
   for (const std::uint64_t keys : sizes(options)) {
+    const members in = random_members(keys, random);
+    const random_source strangers = random.split();
     for (const double bits : budgets) {
       for (const contestant& who : kinds) {
+        if (!plays(who, keys)) continue;
         TAMIS_TRY(std::vector<contest_filter> made, contest({who}, keys, bits));
-        TAMIS_CHECK(fill_and_adapt(made.front(), bits, keys, options, out));
+        TAMIS_CHECK(fill_and_adapt(made.front(), bits, in, strangers, out));
       }
       options.done(++done, sizes(options).size() * std::size(budgets));
     }
@@ -71,7 +88,20 @@ std::vector<verdict> judge(const table& seen) {
     if (r.number("keys") >= many_keys) spent.at_least(r, share, 0.99);
     if (r.number("keys") == 1000) small.at_least(r, share, 0.95);
   }
-  return {never.judge(), spent.judge(), small.judge()};
+  tally same("before anything is fixed, a soft budget takes the same");
+  tally fixes("a soft budget leaves no mistake unfixed, and a hard one none from 16,000 keys and 12 bits on");
+  double most = 0;
+  for (const table::row& r : where(seen.rows(), "filter", "evergreen-soft")) {
+    if (r.text("state") == "full") same.at_most(r, r.value("bits_taken"), r.number("bits"));
+    most = std::max(most, r.value("bits_taken") / r.number("bits"));
+  }
+  for (const table::row& r : seen.rows()) {
+    const bool hard = r.text("filter") == "evergreen-fixed" && r.number("bits") >= 12 && r.number("keys") >= many_keys;
+    if (hard || r.text("filter") == "evergreen-soft") fixes.at_most(r, r.value("not_fixed"), 0);
+  }
+  std::vector<verdict> all = {never.judge(), spent.judge(), small.judge(), same.judge(), fixes.judge()};
+  all[3].found += "; with its fixes it took at most " + brief(most) + " times what was asked for";
+  return all;
 }
 
 std::vector<chart> draw(const table& seen) {
@@ -116,7 +146,7 @@ std::vector<page_table> tabulate(const table& seen) {
           text += (text.empty() ? "" : " → ") + setting::written(std::round(r.value("bits_taken") * 1000) / 1000);
           if (r.value("not_fixed") > 0) text += " (" + brief(r.value("not_fixed")) + ")";
         }
-        cells.push_back(text);
+        cells.push_back(text.empty() ? "-" : text);
       }
       t.rows.push_back(std::move(cells));
     }
@@ -129,10 +159,13 @@ const registered it(
      .paper = evergreen_paper,
      .figures = "the memory asked for is the memory taken",
      .claim = "evergreen made for its size spends the memory it was given, and no more, also when it has adapted.",
-     .parameters = "1,000 to 10 million keys (quick: to 50,000), 10 to 14 bits per key; three new questions per key.",
-     .agrees = "never above what was asked for with a hard budget; at least 99 % of it from 16,000 keys on and 95 % at 1,000",
+     .parameters =
+         "1,000 to 10 million keys (quick: to 50,000), 10 to 14 bits per key; three new questions per key. At ten million "
+         "keys evergreen-fixed alone.",
+     .agrees = "never above what was asked for with a hard budget; at least 99 % of it from 16,000 keys on and 95 % at 1,000; "
+               "a soft budget takes the same before anything is fixed, and fixes everything",
      .runs = {1, 1},
-     .seconds = {1, 400},
+     .seconds = {1, 60},
      .run = run,
      .judge = judge,
      .draw = draw,

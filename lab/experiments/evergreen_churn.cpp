@@ -106,7 +106,7 @@ const registered it(
          "questions after each, Zipf with s = 1 over a million keys; 13.5 bits per key.",
      .agrees =
          "evergreen's rate and bits per key in the last two turnovers are at most 1.3 times those in the second and third",
-     .runs = {3, 5},
+     .runs = {3, 3},
      .seconds = {3, 13},
      .run = run,
      .judge = judge,

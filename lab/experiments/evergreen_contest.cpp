@@ -1,5 +1,6 @@
 // The contest: at equal memory, who is wrong least often? evergreen made for its size against adaptive filters, filters with a
-// memory of their mistakes, and, to say where it loses, a filter of a set that never changes.
+// memory of their mistakes, and, to say where it loses, a filter of a set that never changes. The evergreen that grows is shown
+// beside it: its budget is soft, so what it takes in the end stands beside its mistakes.
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@ using namespace detail;
 namespace {
 
 constexpr const char* ours = "evergreen-fixed";
+constexpr const char* growing = "evergreen";
 constexpr double few = 50;  // mistakes a run: a cell with fewer on either side is shown, not judged
 
 const contestant adaptive_rivals[] = {{"taf", "taf"},
@@ -37,8 +39,10 @@ status play(const contest_game& g, const std::string& set, table& out) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     add({name, none, none, none, none});
   };
-  TAMIS_TRY(const score green, play_adaptive(g, ours, ours));
-  add(green);
+  for (const char* id : {ours, growing}) {
+    TAMIS_TRY(const score green, play_adaptive(g, id, id));
+    add(green);
+  }
   for (const contestant& who : adaptive_rivals) {
     const result<score> s = play_adaptive(g, who.name, who.id, who.options);
     s ? add(*s) : left_out(who.name);
@@ -96,11 +100,15 @@ const rival acf_95{"acf-cuckooing, load=95", {"acf-cuckooing-95"}};
 const rival cache_64{"bloom or rsqf + 64-bit cache", {"bloom+64", "rsqf+64"}};
 const rival cache_128{"bloom or rsqf + 128-bit cache", {"bloom+128", "rsqf+128"}};
 const rival list{"bloom or rsqf + list", {"bloom+list", "rsqf+list"}};
-const rival decoupled{"decoupled rsqf + 64-bit cache", {"decoupled+64"}};
+const rival decoupled{"decoupled rsqf + cache, either entry", {"decoupled+64", "decoupled+128"}};
 const rival static_set{"static set + 64-bit cache", {"static-set+64"}};
-const rival best{"the best of these",
-                 {"taf", "exaf", "acf-cuckooing", "acf-cuckooing-95", "bloom", "rsqf", "bloom+64", "rsqf+64", "bloom+128",
-                  "rsqf+128", "bloom+list", "rsqf+list"}};
+const rival grower{"evergreen, which grows (soft budget)", {growing}};
+const rival best{"the best of these, acf-cuckooing as it is by default",
+                 {"taf", "exaf", "acf-cuckooing", "bloom", "rsqf", "bloom+64", "rsqf+64", "bloom+128", "rsqf+128", "bloom+list",
+                  "rsqf+list"}};
+const rival best_95{"the best of these, acf-cuckooing also filled to 95 %",
+                    {"taf", "exaf", "acf-cuckooing", "acf-cuckooing-95", "bloom", "rsqf", "bloom+64", "rsqf+64", "bloom+128",
+                     "rsqf+128", "bloom+list", "rsqf+list"}};
 
 struct cell {
   std::string set;
@@ -154,18 +162,25 @@ geometric_mean mean_of(const std::vector<cell>& all, std::string_view set = "") 
   return mean;
 }
 
-verdict wins_by(const table& seen, const rival& against, double goal) {
+constexpr const char* why_95 =
+    "Filled to 95 %, acf-cuckooing has a rate of 3.8 / 2^f in f / 0.95 bits, f whole: 1.1 to 1.7 times that of evergreen's "
+    "table "
+    "at these budgets, so there is no more to be had.";
+
+verdict wins_by(const table& seen, const rival& against, double goal, const std::string& why = "") {
   const std::string claim =
       against.name + " makes at least " + brief(goal) + " times evergreen's mistakes, in the geometric mean";
   const geometric_mean mean = mean_of(cells(seen, against));
   if (mean.count == 0) return untested(claim, "no cell has 50 mistakes on both sides");
-  return decide(mean.value() >= goal, claim,
-                brief(mean.value()) + " times; " + mean.ratios.text() + " in " + std::to_string(mean.count) + " cells");
+  const bool holds = mean.value() >= goal;
+  return decide(holds, claim,
+                brief(mean.value()) + " times; " + mean.ratios.text() + " in " + std::to_string(mean.count) + " cells" +
+                    (holds || why.empty() ? "" : ". " + why));
 }
 
 std::vector<verdict> judge(const table& seen) {
-  tally no_worse("in no cell is the best of these below 0.95 of evergreen's mistakes");
-  for (const cell& c : cells(seen, best)) {
+  tally no_worse("in no cell is the best of all these below 0.95 of evergreen's mistakes");
+  for (const cell& c : cells(seen, best_95)) {
     if (c.judged) no_worse.at_least(c.set + " at " + brief(c.bits) + " bits", c.ratio, 0.95, c.error);
   }
   tally kept("evergreen never takes more than it was given");
@@ -174,12 +189,13 @@ std::vector<verdict> judge(const table& seen) {
   std::vector<verdict> all = {wins_by(seen, taf, 2.4),
                               wins_by(seen, exaf, 2.4),
                               wins_by(seen, acf, 1.8),
-                              wins_by(seen, acf_95, 1.8),
+                              wins_by(seen, acf_95, 1.8, why_95),
                               wins_by(seen, cache_64, 1.4),
                               wins_by(seen, cache_128, 1.4),
                               wins_by(seen, list, 1.4),
                               wins_by(seen, decoupled, 1.1),
                               wins_by(seen, best, 1.3),
+                              wins_by(seen, best_95, 1.3, why_95),
                               no_worse.judge(),
                               kept.judge()};
   const std::string lost =
@@ -197,10 +213,18 @@ struct shown_rival {
   const char* colour;
   bool by_set = true;  // a line of its own for each set; the others are near another
 };
-const shown_rival shown[] = {
-    {&taf, "taf"},        {&exaf, "exaf", false},         {&acf, "acf-cuckooing"}, {&acf_95, "acf-cuckooing/3"},
-    {&cache_64, "bloom"}, {&cache_128, "bloom/2", false}, {&list, "two", false},   {&best, "one", false},
-    {&decoupled, "ascf"}, {&static_set, "four"}};
+const shown_rival shown[] = {{&taf, "taf"},
+                             {&exaf, "exaf", false},
+                             {&acf, "acf-cuckooing"},
+                             {&acf_95, "acf-cuckooing/3"},
+                             {&cache_64, "bloom"},
+                             {&cache_128, "bloom/2", false},
+                             {&list, "two", false},
+                             {&best, "one", false},
+                             {&best_95, "one/2", false},
+                             {&decoupled, "ascf"},
+                             {&static_set, "four"},
+                             {&grower, "evergreen", false}};
 
 std::vector<chart> draw(const table& seen) {
   chart glance{.name = "glance",
@@ -251,6 +275,13 @@ std::string times(const geometric_mean& mean) {
   return mean.count == 0 ? "-" : brief(mean.value()) + " [" + mean.ratios.text() + "]";
 }
 
+// "431", "431 (12.6 bits)" of who took more than it was given, "-" of who cannot be made in so little.
+std::string count_text(const table::row& r) {
+  if (!std::isfinite(r.value("mistakes"))) return "-";
+  const bool more = r.value("bits_taken") > 1.01 * r.number("bits");
+  return brief(r.value("mistakes")) + (more ? " (" + brief(r.value("bits_taken")) + " bits)" : "");
+}
+
 std::vector<page_table> tabulate(const table& seen) {
   page_table means{
       "Mistakes of the rival over evergreen's: geometric mean over budgets [range]; cells with at least 50 mistakes "
@@ -265,7 +296,9 @@ std::vector<page_table> tabulate(const table& seen) {
     for (const std::string& set : sets) row.push_back(times(mean_of(all, set)));
     means.rows.push_back(std::move(row));
   }
-  page_table counts{"Mistakes, mean of the runs", {"set (members, different queries)", "filter"}, {}};
+  page_table counts{"Mistakes, mean of the runs (and what was taken, if it is more than 1 % above what was given)",
+                    {"set (members, different queries)", "filter"},
+                    {}};
   const std::vector<std::string> bits = distinct(seen.rows(), "bits");
   counts.head.insert(counts.head.end(), bits.begin(), bits.end());
   for (const std::string& set : sets) {
@@ -274,9 +307,7 @@ std::vector<page_table> tabulate(const table& seen) {
         set + " (" + brief(of_set.front().value("members")) + ", " + brief(of_set.front().value("distinct")) + ")";
     for (const std::string& filter : distinct(of_set, "filter")) {
       std::vector<std::string> row = {sizes, filter};
-      for (const table::row& r : where(of_set, "filter", filter)) {
-        row.push_back(std::isfinite(r.value("mistakes")) ? brief(r.value("mistakes")) : "-");
-      }
+      for (const table::row& r : where(of_set, "filter", filter)) row.push_back(count_text(r));
       counts.rows.push_back(std::move(row));
     }
   }
@@ -290,7 +321,7 @@ const registered it(
      .claim = "At equal memory, evergreen made for its size is wrong less often than every other filter that can be changed, "
               "also than filters with a cache of their known mistakes.",
      .parameters =
-         "10 to 14 bits per key in steps of a half (quick: 10 and 12; sets a twentieth of their size); five streams of "
+         "10 to 14 bits per key in steps of a half (quick: 10 and 12; streams a twentieth as long); five streams of "
          "the lab and, with --data DIR, the logs there; each run has another hash seed. Caches: LRU, entries of 64 and "
          "128 bits; their share of the memory is chosen on the first fifth of the log, under another seed. "
          "acf-cuckooing keeps a mirror in slow memory, which is not counted. Static set: a model of a binary fuse "
@@ -300,7 +331,7 @@ const registered it(
          "acf-cuckooing 1.8, static filters with a cache or a list 1.4, a decoupled rsqf with a cache 1.1, the best of all "
          "but that 1.3; no cell below 0.95",
      .runs = {1, 3},
-     .seconds = {1, 190},
+     .seconds = {1, 90},
      .run = run,
      .judge = judge,
      .draw = draw,
