@@ -67,6 +67,12 @@ class Packaging(unittest.TestCase):
         self.assertEqual(".".join(in_header), VERSION)
         self.assertTrue((ROOT / "debian" / "changelog").read_text().startswith(f"tamis ({VERSION}) "))
 
+    def test_the_packages_are_built_with_all_that_setup_installs(self):
+        wanted = re.search(r"^packages=\(([^)]*)\)", (ROOT / "setup").read_text(), re.MULTILINE).group(1).split()
+        depends = re.search(r"^Build-Depends:(.*?)^\S", (ROOT / "debian" / "control").read_text(), re.MULTILINE | re.DOTALL).group(1)
+        present = re.findall(r"[a-z0-9][a-z0-9+.-]+", re.sub(r"\([^)]*\)", "", depends))
+        self.assertEqual([name for name in wanted if name not in present], ["g++"])  # which every Debian build has
+
     def test_an_archive_knows_its_commit(self):
         (self.folder / "cmake").mkdir()
         for text, revision in (("abcdef1234\n", "abcdef1234"), ("$Format:%h$\n", "unknown")):
