@@ -177,6 +177,24 @@ TAMIS_INLINE std::uint64_t top_bits(const std::uint8_t* bytes) {
 #endif
 }
 
+// Bit i: bit k of byte i.  Requires: k <= 7.
+TAMIS_INLINE std::uint64_t bit_of_bytes(const std::uint8_t* bytes, unsigned k) {
+#if TAMIS_HAS_AVX512
+  return _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(1u << k)));
+#elif TAMIS_HAS_AVX2
+  const __m128i to_the_top = _mm_cvtsi32_si128(static_cast<int>(7 - k));
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + i);
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_sll_epi16(here, to_the_top)));
+  };
+  return half(0) | half(1) << 32;
+#else
+  std::uint64_t bits = 0;
+  for (unsigned i = 0; i < word_bits; ++i) bits |= static_cast<std::uint64_t>(bytes[i] >> k & 1) << i;
+  return bits;
+#endif
+}
+
 // equal_bytes for sixteen bytes.
 TAMIS_INLINE std::uint64_t equal_sixteen_bytes(const std::uint8_t* bytes, std::uint8_t value) {
 #if defined(__SSE2__)

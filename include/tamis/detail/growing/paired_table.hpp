@@ -402,10 +402,15 @@ class paired_table {
     return sound;
   }
 
+  // The same of the table. All slots are counted as plain ones at first, a block at a time, and then what is coded is put
+  // right.
   bool count_entries() {
-    if (format_ == slot_format::aged) return count_entries(dense_runs::of(table_));
+    const bool is_aged = format_ == slot_format::aged;
+    const auto all = is_aged ? table_.add_up_lowest_ones() : spaced_table::lowest_ones{table_.used()};
     entries_ = table_.used();
-    lengthened_ = lost_ = 0;
+    lengthened_ = 0;
+    lost_ = all.sum - table_.used();
+    std::uint64_t zeros = all.zeros;
     bool sound = true;
     run_entries entries;
     table_.for_each_descending_run([&](const slot_run& run) {
@@ -413,8 +418,14 @@ class paired_table {
       if (!sound) return;
       entries_ -= run.size - entries.size();
       lengthened_ += long_ones(entries);
+      if (!is_aged) return;
+      table_.for_each_value(run, [&](std::uint64_t slot) {
+        lost_ -= weight_lost(slot);
+        zeros -= static_cast<std::uint64_t>(slot == 0);
+      });
+      lost_ += weight_lost(entries);
     });
-    return sound;
+    return sound && zeros == 0;
   }
 
   spaced_table table_;

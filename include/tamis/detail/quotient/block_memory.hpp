@@ -14,6 +14,7 @@
 // 64 bytes are compared at once. A column compares S slots in three instructions and moves like the runends.
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -280,6 +281,30 @@ class block_memory {
     });
     if (layout_.has_bytes<Width>()) a |= bytes[0], b |= bytes[1];
     return a > b;
+  }
+
+  // Bit x: slot x exceeds the next one. The last slot's, and bits from S on, say nothing.
+  std::uint64_t exceeding(const std::uint8_t* record) const {
+    std::uint64_t exceeds = 0;
+    const std::uint8_t* const bytes = record + layout_.bytes_at();
+    if (layout_.ends_in_bytes()) {
+      std::array<std::uint8_t, 65> values;
+      for (unsigned i = 0; i < values.size(); ++i) values[i] = bytes[i] & 0x7f;
+      exceeds = ~order_of_neighbours(values.data()).ascends;
+    } else if (layout_.has_bytes()) {
+      exceeds = ~order_of_neighbours(bytes).ascends;
+    }
+    layout_.for_columns<0, 1>([&](unsigned k) {
+      const std::uint64_t column = load(record + column_byte(k)) >> column_shift(k);
+      exceeds = (column & ~(column >> 1)) | (~(column ^ column >> 1) & exceeds);
+    });
+    return exceeds;
+  }
+  // Bit x: bit k of slot x's value. Bits from S on say nothing.  Requires: k is less than the width.
+  std::uint64_t bits_of_values(const std::uint8_t* record, unsigned k) const {
+    const unsigned low = layout_.byte_bits();
+    if (k < low) return bit_of_bytes(record + layout_.bytes_at(), k);
+    return load(record + column_byte(k - low + 1)) >> column_shift(k - low + 1);
   }
 
   // Does a run begin with two slots that descend?  Requires: `slots`, not 0, are all of the run.

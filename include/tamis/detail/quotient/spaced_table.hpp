@@ -282,15 +282,37 @@ class spaced_table {
     const std::uint64_t all = spaced().all_slots();
     std::uint64_t ended = 1;  // is the slot before the block free, or the last one of its run?
     for (std::uint64_t block = 0; block < blocks(); ++block) {
-      const record_header header = memory_.header(block);
-      const std::uint64_t free = header.offset < slots_per_block() ? all & free_slots(header, spaced()) : 0;
-      const std::uint64_t ends = (header.runends & all) | free;
-      for (std::uint64_t left = (ends << 1 | ended) & all & ~ends; left != 0; left &= left - 1) {
-        const block_slot first{block, static_cast<unsigned>(std::countr_zero(left))};
-        if (descends(first)) visit(slot_run{first, distance(first, runend_after(first, 1)) + 1});
+      const std::uint64_t ends = (memory_.header(block).runends & all) | free_slots_of(block);
+      const std::uint64_t begins = (ends << 1 | ended) & all & ~ends;
+      std::uint64_t descending = begins & memory_.exceeding(memory_.record(block)) & all >> 1;
+      const std::uint64_t last = begins & ~(all >> 1);  // the next slot is in the next block
+      if (last != 0 && descends({block, slots_per_block() - 1})) descending |= last;
+      for (; descending != 0; descending &= descending - 1) {
+        const block_slot first{block, static_cast<unsigned>(std::countr_zero(descending))};
+        const std::uint64_t end = ends >> first.i;
+        visit(slot_run{
+            first, 1 + (end != 0 ? static_cast<unsigned>(std::countr_zero(end)) : distance(first, runend_after(first, 1)))});
       }
       ended = ends >> (slots_per_block() - 1) & 1;
     }
+  }
+  // Of all slots in use.
+  struct lowest_ones {
+    std::uint64_t sum = 0;    // each as a number, modulo 2^64
+    std::uint64_t zeros = 0;  // slots without a one
+  };
+  lowest_ones add_up_lowest_ones() const {
+    lowest_ones all;
+    for (std::uint64_t block = 0; block < blocks(); ++block) {
+      std::uint64_t left = spaced().all_slots() & ~free_slots_of(block);
+      for (unsigned k = 0; k < width() && left != 0; ++k) {
+        const std::uint64_t ones = memory_.bits_of_values(memory_.record(block), k) & left;
+        all.sum += std::uint64_t{popcount(ones)} << k;
+        left &= ~ones;
+      }
+      all.zeros += popcount(left);
+    }
+    return all;
   }
 
   // Builds a table in the order of its quotients, from slot 0 at first: a run of `size` slots, of which the caller sets the
@@ -353,6 +375,11 @@ class spaced_table {
 
  private:
   friend class dense_runs;
+
+  std::uint64_t free_slots_of(std::uint64_t block) const {
+    const record_header header = memory_.header(block);
+    return header.offset < slots_per_block() ? spaced().all_slots() & free_slots(header, spaced()) : 0;
+  }
 
   // Calls visit(block, slots) for the parts of a run, block by block, until a visit says false.
   template <class Visit>
