@@ -46,6 +46,31 @@ class elias_fano_list {
   TAMIS_INLINE unsigned end() const { return select(code_, groups) + 1; }
   unsigned size() const { return end() - groups - 1; }
 
+  // The places of a list from outside, bit by bit; none if make() makes no such list of at most `most` items at one place.
+  // What stands between the groups and the items is not looked at.
+  static std::uint64_t places_if_made(std::uint64_t code, unsigned most) {
+    if ((code & 1) == 0 || code >> code_bits != 0 || popcount(code) <= groups) return 0;
+    const elias_fano_list list(code);
+    if (list.end() > groups + 1 + most_items) return 0;
+    std::uint64_t places = 0;
+    std::uint64_t fields = code << (64 - code_bits);
+    unsigned items = 0;
+    unsigned last = 0;
+    unsigned here = 0;  // items at the last place
+    for (std::uint64_t zeros = ~code & low_mask(list.end()); zeros != 0; zeros &= zeros - 1, fields <<= 2, ++items) {
+      const unsigned group = static_cast<unsigned>(std::countr_zero(zeros)) - 1 - items;
+      const unsigned place = group * 4 + static_cast<unsigned>(fields >> 62);
+      if (items != 0 && place < last) return 0;
+      here = items != 0 && place == last ? here + 1 : 1;
+      if (here > most) return 0;
+      last = place;
+      places |= std::uint64_t{1} << place;
+    }
+    return places;
+  }
+  // The bits between the groups and the items: 39 - 3 · size() of them.  Requires: made by make(), but for these.
+  std::uint64_t unused() const { return code_ >> end() & low_mask(code_bits - 2 * size() - end()); }
+
   // Calls visit(place) for each item, in order.
   template <class Visit>
   void for_each(Visit visit) const {

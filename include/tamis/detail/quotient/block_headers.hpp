@@ -112,14 +112,6 @@ class block_headers {
     store(at(block, 16), code << 8 | offset(block));
   }
 
-  // Every code becomes change(code).
-  template <class Change>
-  void change_codes(Change change) requires coded {
-    for (std::uint64_t block = 0; block < size(); ++block) {
-      if (code(block) != 0) set_code(block, change(code(block)));
-    }
-  }
-
   // A header may lie in two cache lines.
   TAMIS_INLINE void prefetch(std::uint64_t block) const {
     prefetch_read(bytes_.data() + block * bytes_each());

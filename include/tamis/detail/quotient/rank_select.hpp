@@ -302,23 +302,6 @@ class rank_select : public block_moves<Layout> {
       if constexpr (Layout.labels) archive(self.labels_);
     }
   }
-  // A table whose blocks are saved with other codes: change(code).
-  template <class Change>
-  struct with_codes {
-    const rank_select& of;
-    Change change;
-
-    template <class Self, class Archive>
-    static void visit(Self& self, Archive& archive) {
-      block_headers<header_kind::coded> headers = self.of.headers_;
-      headers.change_codes(self.change);
-      archive(self.of.quotients_, self.of.used_, headers, self.of.values_);
-    }
-  };
-  template <class Change>
-  void change_codes(Change change) requires(Layout.coded) {
-    headers_.change_codes(change);
-  }
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {
     if (values_.size() / block_slots != blocks() || values_.size() % block_slots != 0) {

@@ -165,17 +165,7 @@ class adaptive_quotient {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.capacity_, self.keys_, self.slots_.resets, self.slots_.scheme);
-    if constexpr (!coded) {
-      archive(self.slots_.table);
-    } else if constexpr (std::is_const_v<Self>) {
-      const auto saved = [&self](std::uint64_t code) { return saved_code(self.slots_.scheme.code(), code); };
-      archive(typename slots::table_type::template with_codes<decltype(saved)>{self.slots_.table, saved});
-    } else {
-      archive(self.slots_.table);
-      if (archive.ok())
-        self.slots_.table.change_codes([&self](std::uint64_t code) { return loaded_code(self.slots_.scheme.code(), code); });
-    }
+    archive(self.capacity_, self.keys_, self.slots_.resets, self.slots_.scheme, self.slots_.table);
   }
   status validate() const {
     if (is_wrong(slots_.table.width() > longest_remainder)) return failure{"the remainders have more than 56 bits"};

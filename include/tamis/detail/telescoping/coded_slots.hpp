@@ -106,18 +106,6 @@ struct coded_slots {
     block_symbols symbols_{};
   };
 
-  // Has encode made a code that was loaded? Where all symbols are one group, loaded_code makes no other but `never_made`.
-  bool is_made(std::uint64_t code) const requires coded {
-    if (groups() == 1) return code != never_made;
-    block_symbols symbols{};
-    scheme.code().decode(code, std::span(symbols));
-    for (unsigned group = 0; group < groups(); ++group) {
-      const auto part = scheme.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
-      if (part != group_code(code, groups(), group)) return false;
-    }
-    return true;
-  }
-
   // Symbols from outside: every code is one that encode has made, and only slots in use have symbols.
   // Requires: the table is sound.
   status validate_symbols() const {
@@ -125,8 +113,8 @@ struct coded_slots {
       std::uint64_t changed;  // slots whose symbol is not 0
       if constexpr (coded) {
         if (table.code(block) == 0) continue;
-        if (is_wrong(!is_made(table.code(block)))) return damaged(block, "a code that stands for nothing");
-        changed = nonzero(symbols_of_block(block));
+        changed = changed_if_made(table.code(block));
+        if (is_wrong(changed == 0)) return damaged(block, "a code that stands for nothing");
       } else {
         changed = ~table.labelled(block, 0) & low_mask(block_slots);
       }
@@ -136,10 +124,16 @@ struct coded_slots {
     }
     return {};
   }
-  static std::uint64_t nonzero(const block_symbols& symbols) {
-    std::uint64_t mask = 0;
-    for (unsigned i = 0; i < block_slots; ++i) mask |= static_cast<std::uint64_t>(symbols[i] != 0) << i;
-    return mask;
+  // The slots that have symbols by this code; none if encode has not made it.
+  std::uint64_t changed_if_made(std::uint64_t code) const requires coded {
+    if (groups() == 1) return symbols_if_made(scheme.code(), code);
+    block_symbols symbols{};
+    scheme.code().decode(code, std::span(symbols));
+    for (unsigned group = 0; group < groups(); ++group) {
+      const auto part = scheme.code().encode(std::span<const symbol>(symbols).subspan(group * group_slots(), group_slots()));
+      if (part != group_code(code, groups(), group)) return 0;
+    }
+    return nonzero_symbols(symbols);
   }
 
   // ── lookup ──

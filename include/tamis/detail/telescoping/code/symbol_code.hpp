@@ -34,37 +34,34 @@ template <unsigned Y>
 inline constexpr selector_decoder general_selector_decoder{
     general_selector_model::last_symbol, [](unsigned symbol) { return general_selector_model(2, Y).probability(symbol); }};
 
-// What is saved is the paper's code: the lowest number of the symbols' interval. In memory a block has other 56 bits for the
-// same symbols, which are decoded without walking through all symbols before the one that is asked for:
+// The paper's code is the lowest number of the symbols' interval. A block has other 56 bits for the same symbols, which are
+// decoded without walking through all symbols before the one that is asked for:
 //
 //   odd    a list of the places of symbols other than 0 (detail/bits/elias_fano_list.hpp), if it fits: up to 13 increments
 //   even   a number near the middle of the interval, which has at least two numbers
 //   0      no symbols at all
 //
-// Only symbols that the paper's code has room for are coded at all, so that a block holds as much as the paper says.
+// Only symbols that the paper's code has room for are coded at all, so that a block holds as much as the paper says. (A list
+// from a file is not asked that: where symbols do not fit, all that encodes them anew resets the block.)
 TAMIS_INLINE constexpr bool is_list(std::uint64_t code) { return (code & 1) != 0; }
 constexpr std::uint64_t even_number(code_interval interval) { return (interval.low + interval.size / 2) & ~std::uint64_t{1}; }
 
-// A list, but without items.
-inline constexpr std::uint64_t never_made = code_range - 1;
-
-// What is saved of a code, and the code of what was saved. If that is not the lowest number of its interval, the code is
-// `never_made`, and otherwise one that encode makes.
-template <class Code>
-std::uint64_t saved_code(const Code& how, std::uint64_t code) {
-  if (code == 0 || how.groups() != 1) return code;
-  std::array<typename Code::symbol, coded_symbols> symbols;
-  how.decode(code, std::span(symbols));
-  const auto interval = how.interval(std::span<const typename Code::symbol>(symbols));
-  return interval ? interval->low : code;
+template <class Symbol>
+std::uint64_t nonzero_symbols(const std::array<Symbol, coded_symbols>& symbols) {
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < coded_symbols; ++i) mask |= static_cast<std::uint64_t>(symbols[i] != 0) << i;
+  return mask;
 }
+
+// The symbols of a code from outside that are not 0, bit by bit; none if encode makes no such code of one group, or makes 0.
 template <class Code>
-std::uint64_t loaded_code(const Code& how, std::uint64_t saved) {
-  if (saved == 0 || how.groups() != 1) return saved;
+std::uint64_t symbols_if_made(const Code& how, std::uint64_t code) {
+  if (is_list(code)) return how.places_if_made(code);
   std::array<typename Code::symbol, coded_symbols> symbols;
-  const code_interval interval = how.decode_number(saved, std::span(symbols));
+  const code_interval interval = how.decode_number(code, std::span(symbols));
   const std::span<const typename Code::symbol> all(symbols);
-  return interval.low == saved && interval.size >= 2 && how.has_symbols(all) ? how.encode_in(interval, all) : never_made;
+  if (interval.size < 2 || !how.has_symbols(all) || how.encode_in(interval, all) != code) return 0;
+  return nonzero_symbols(symbols);
 }
 
 enum class selector_coding : std::uint8_t { paper, quarters };
@@ -169,6 +166,11 @@ class selector_code {
     if (increments > elias_fano_list::most_items) return even_number(all);
     return elias_fano_list::make([&](unsigned place) { return group[place]; }).code();
   }
+  // Of a list from outside: as above.
+  std::uint64_t places_if_made(std::uint64_t code) const {
+    const std::uint64_t places = elias_fano_list::places_if_made(code, last_symbol_);
+    return places != 0 && elias_fano_list(code).unused() == 0 ? places : 0;
+  }
   bool has_symbols(std::span<const symbol> symbols) const {
     return std::all_of(symbols.begin(), symbols.end(), [this](symbol l) { return l <= last_symbol_; });
   }
@@ -266,6 +268,16 @@ class extension_code {
       ends |= std::uint64_t{1} << (length - 1);
     }
     return places.code() | (ends | strings << bits) << places.end();
+  }
+  static std::uint64_t places_if_made(std::uint64_t code) {
+    const std::uint64_t places = elias_fano_list::places_if_made(code, 1);
+    if (places == 0) return 0;
+    const elias_fano_list list(code);
+    const std::uint64_t ends_and_strings = list.unused();
+    if (popcount(ends_and_strings) < list.size()) return 0;
+    const unsigned bits = select(ends_and_strings, list.size() - 1) + 1;
+    const unsigned room = elias_fano_list::code_bits - 2 * list.size() - list.end();
+    return 2 * bits <= room && ends_and_strings >> 2 * bits == 0 ? places : 0;
   }
   static bool has_symbols(std::span<const symbol>) { return true; }
   static std::optional<code_interval> interval(std::span<const symbol> symbols) {
