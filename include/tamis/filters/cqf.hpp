@@ -213,45 +213,107 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
     std::uint64_t keys = 0;
     std::uint64_t fingerprints = 0;
   };
-  // Are all runs what append would have made? Adds their counts. Most runs ascend, with remainders that are in once or twice:
-  // these are a key a slot, and seen to be so block by block. What is left is read.
+  // A counter of three or four slots, as most are that are more than a pair: x d x, or x 0 d x with d > x. By values of up to
+  // 16 bits, so that sums of them are far from 2^64.
+  struct short_counter {
+    unsigned slots = 0;       // 0: it is not one
+    std::uint64_t extra = 0;  // keys beyond one for each slot
+  };
+  // `behind`: how many of the slots a, b, c behind x, which exceeds a, are known to belong to its run.
+  static short_counter short_counter_of(std::uint64_t x, std::uint64_t a, std::uint64_t b, std::uint64_t c, unsigned behind) {
+    if (behind >= 2 && b == x && a != 1) return {3, a == 0 ? 0 : a - 1};
+    if (behind >= 3 && a == 0 && b > x && c == x && b != 2) return {4, b - 3};
+    return {};
+  }
+
+  // Are all runs what append would have made? Adds their counts. In most runs remainders ascend that are in once or twice,
+  // which is a key a slot and is seen block by block, or as often as a short counter says. What is left is read.
   template <class Word>
   bool add_up_blocks(totals& all) const {
     constexpr unsigned block_slots = detail::rank_select<>::block_slots;
-    std::array<Word, block_slots + 1> values;
+    constexpr unsigned ahead = 3;  // slots of the next block that a counter may reach
+    constexpr bool has_short_counters = sizeof(Word) <= 2;
+    std::array<Word, block_slots + ahead> values;
     std::vector<std::uint64_t> scratch;
-    std::uint64_t keys_in_slots = 0;
-    std::uint64_t read_to = 0;      // the runs that end here or before have been read, if they needed it
-    std::uint64_t pair_before = 0;  // do the last slot of the block before and the one behind it make a pair?
+    std::uint64_t keys = 0;
+    std::uint64_t read_to = 0;        // the runs that end here or before have been read, if they needed it
+    std::uint64_t pair_before = 0;    // do the last slot of the block before and the one behind it make a pair?
+    std::uint64_t inside_before = 0;  // the block's first slots, if they belong to a counter from before; or may descend
+    std::uint64_t descends_before = 0;
     for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
       const std::uint64_t first = block * block_slots;
-      const detail::block_header header = table_.header(block);
-      const std::uint64_t used = ~detail::rank_select<>::free_slots(header);
+      const std::uint64_t used = used_slots(block);
       table_.read_block(block, values.data());
-      values[block_slots] = block + 1 < table_.blocks() ? static_cast<Word>(table_.value(first + block_slots)) : Word{0};
+      const bool is_last = block + 1 == table_.blocks();
+      for (unsigned i = 0; i < ahead; ++i)
+        values[block_slots + i] = is_last ? Word{0} : static_cast<Word>(table_.value(first + block_slots + i));
       const detail::neighbour_order order = detail::order_of_neighbours(values.data());
-      const std::uint64_t followed = used & ~header.runends;
+      const std::uint64_t followed = followed_slots(block);
       const std::uint64_t pairs = order.equal & followed;
-      std::uint64_t odd = (followed & ~order.ascends) | (pairs & (pairs << 1 | pair_before));
+      const std::uint64_t behind_pairs = pairs << 1 | pair_before;
+      std::uint64_t descending = followed & ~order.ascends & ~descends_before;
+      std::uint64_t inside = inside_before;
+      std::uint64_t counters = 0;  // where they begin
+      inside_before = descends_before = 0;
+      if (has_short_counters && descending != 0) {
+        const std::uint64_t next_followed = is_last ? 0 : followed_slots(block + 1);
+        for (std::uint64_t left = descending & ~inside; left != 0; left &= left - 1) {
+          const auto i = static_cast<unsigned>(std::countr_zero(left));
+          if ((inside >> i & 1) != 0) continue;
+          const std::uint64_t run = followed >> i | (i == 0 ? 0 : next_followed << (block_slots - i));
+          const auto behind = static_cast<unsigned>(std::countr_one(run));
+          const short_counter found = short_counter_of(values[i], values[i + 1], values[i + 2], values[i + 3], behind);
+          if (found.slots == 0) continue;
+          keys += found.extra;
+          all.fingerprints -= found.slots - 1;
+          const std::uint64_t bit = std::uint64_t{1} << i;
+          const std::uint64_t others = detail::low_mask(found.slots - 1);
+          const std::uint64_t high = found.slots == 4 ? 1 : 0;  // d, which exceeds the x behind it
+          counters |= bit;
+          descending &= ~(bit | high << 2 << i);
+          inside |= others << 1 << i;
+          if (i + found.slots > block_slots) {
+            inside_before = others >> (block_slots - 1 - i);
+            if (high != 0 && i + 2 >= block_slots) descends_before = std::uint64_t{1} << (i + 2 - block_slots);
+          }
+        }
+      }
+      std::uint64_t odd = descending | (pairs & (behind_pairs | inside)) | (counters & behind_pairs);
       pair_before = pairs >> (block_slots - 1);
-      keys_in_slots += detail::popcount(used);
+      keys += detail::popcount(used);
       all.fingerprints += std::uint64_t{detail::popcount(used)} - detail::popcount(pairs);
       while (true) {
         if (read_to > first)
           odd = detail::high_bits(odd, static_cast<unsigned>(std::min<std::uint64_t>(read_to - first, block_slots)));
         if (odd == 0) break;
         const detail::slot_range run = run_around(first + static_cast<unsigned>(std::countr_zero(odd)));
-        // Its slots are no keys, and their pairs no remainders that are in twice.
-        keys_in_slots -= run.size();
+        keys -= run.size();
         all.fingerprints -= run.size();
-        for (std::uint64_t slot = run.first; slot + 1 < run.last; ++slot) {
-          all.fingerprints += static_cast<std::uint64_t>(table_.value(slot) == table_.value(slot + 1));
-        }
+        take_back<has_short_counters>(run, keys, all.fingerprints);
         if (!add_up(run, scratch, all)) return false;
         read_to = run.last;
       }
     }
-    return add_keys(keys_in_slots, all);
+    return add_keys(keys, all);
+  }
+  std::uint64_t used_slots(std::uint64_t block) const { return ~detail::rank_select<>::free_slots(table_.header(block)); }
+  // Slots whose run goes on behind them.
+  std::uint64_t followed_slots(std::uint64_t block) const { return used_slots(block) & ~table_.header(block).runends; }
+  // What add_up_blocks has said of a run's pairs and counters, or will say.
+  template <bool HasShortCounters>
+  void take_back(detail::slot_range run, std::uint64_t& keys, std::uint64_t& fingerprints) const {
+    const auto value = [&](std::uint64_t slot) { return slot < run.last ? table_.value(slot) : 0; };
+    std::uint64_t counted_to = run.first;
+    for (std::uint64_t slot = run.first; slot + 1 < run.last; ++slot) {
+      fingerprints += static_cast<std::uint64_t>(value(slot) == value(slot + 1));
+      if (!HasShortCounters || slot < counted_to || value(slot) <= value(slot + 1)) continue;
+      const auto behind = static_cast<unsigned>(std::min<std::uint64_t>(run.last - 1 - slot, 3));
+      const short_counter found = short_counter_of(value(slot), value(slot + 1), value(slot + 2), value(slot + 3), behind);
+      if (found.slots == 0) continue;
+      keys -= found.extra;
+      fingerprints += found.slots - 1;
+      counted_to = slot + found.slots;
+    }
   }
   static bool add_keys(std::uint64_t keys, totals& all) {
     all.keys += keys;
