@@ -237,7 +237,7 @@ requires((filter_type<Filter> || std::same_as<Filter, any_filter>)&&key_hash<Has
 
   // The same filter with its type erased; takes keys of every type from then on.
   any_filter to_any() && requires(!is_any && !own_hash) {
-    return any_filter(std::make_unique<detail::model<Filter>>(std::move(filter_)), hash_);
+    return any_filter(detail::make_model<Filter>(std::move(filter_)), hash_);
   }
 
   // Written whole and synced before it takes the place of an older file.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tamis/detail/any/model.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/keys.hpp"
 
@@ -111,14 +112,71 @@ TEST(bloom1, split_words_cost_little) {
   EXPECT_LE(bits("yes"), 1.05 * bits("no"));
 }
 
-TEST(bloom1, view_answers_like_the_filter) {
-  for (const option_list& shape :
-       {option_list{{"word", "64"}}, option_list{{"word", "256"}, {"split", "yes"}}, option_list{}}) {
-    bloom1 f = bloom1::create({.capacity = 1000, .fpr = 0.05, .options = shape}).value();
+// One of every shape that lookups have code for, and of the others.
+std::vector<bloom1> of_every_shape() {
+  std::vector<bloom1> all;
+  for (const char* word : {"32", "64", "128", "256", "512"}) {
+    for (const char* k : {"3", "8", "9", "16"}) {
+      for (const char* split : {"yes", "no"}) {
+        auto made = bloom1::create({.capacity = 1000, .fpr = 0.05, .options = {{"word", word}, {"k", k}, {"split", split}}});
+        if (made) all.push_back(std::move(*made));
+      }
+    }
+  }
+  EXPECT_EQ(all.size(), 22u);  // two of them split
+  for (bloom1& f : all) {
     for (const digest d : test::keys(1000)) f.insert(d);
+  }
+  return all;
+}
+
+std::string described(const bloom1& f) {
+  std::string text;
+  for (const auto& [name, value] : f.settings()) text += name + "=" + value + " ";
+  return text;
+}
+
+TEST(bloom1, view_answers_like_the_filter) {
+  for (const bloom1& f : of_every_shape()) {
     f.with_view([&](const auto& view) {
-      for (const digest d : test::keys(5000)) ASSERT_EQ(view.may_contain(d), f.may_contain(d));
+      for (const digest d : test::keys(5000)) ASSERT_EQ(view.may_contain(d), f.may_contain(d)) << described(f);
     });
+  }
+}
+
+// What a filter knows of its shape beside what is saved comes back with it.
+TEST(bloom1, copies_and_loaded_filters_answer_like_the_filter) {
+  for (const bloom1& f : of_every_shape()) {
+    const test::byte_vector bytes = saved(f);
+    memory_source source(bytes);
+    reader in(source);
+    bloom1 loaded = stored_access::blank<bloom1>();
+    in(loaded);
+    ASSERT_TRUE(in.ok());
+    const bloom1 folded = f.folded(1).value();
+    const bloom1 emptied = f.emptied().value();
+    EXPECT_EQ(loaded, f) << described(f);
+    EXPECT_EQ(folded, f) << described(f);
+    for (const digest d : test::keys(5000)) {
+      ASSERT_EQ(loaded.may_contain(d), f.may_contain(d)) << described(f);
+      ASSERT_EQ(folded.may_contain(d), f.may_contain(d)) << described(f);
+      ASSERT_FALSE(emptied.may_contain(d)) << described(f);
+    }
+  }
+}
+
+// A model knows the shape as a type.
+TEST(bloom1, models_of_every_shape_answer_like_the_filter) {
+  for (const bloom1& f : of_every_shape()) {
+    const std::unique_ptr<any_model> model = make_model<bloom1>(bloom1(f));
+    const std::unique_ptr<any_model> copy = model->clone();
+    const std::unique_ptr<any_model> emptied = model->emptied().value();
+    EXPECT_TRUE(emptied->merge(*model)) << described(f);
+    for (const digest d : test::keys(5000)) {
+      ASSERT_EQ(model->may_contain(d), f.may_contain(d)) << described(f);
+      ASSERT_EQ(copy->may_contain(d), f.may_contain(d)) << described(f);
+      ASSERT_EQ(emptied->may_contain(d), f.may_contain(d)) << described(f);
+    }
   }
 }
 

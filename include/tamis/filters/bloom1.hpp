@@ -28,17 +28,13 @@
 namespace tamis::inline TAMIS_LEVEL {
 
 class bloom1 {
-  // Calls `use` with the shape as a constant: one branch per call (or per batch) instead of a width in every shift.
-  template <class Use>
-  TAMIS_INLINE decltype(auto) with_shape(Use use) const {
-    if (split_) [[likely]] {
-      if (words_.width() == 512) [[likely]]
-        return use(std::integral_constant<detail::block_shape, detail::block_shape{512, true}>());
-      return use(std::integral_constant<detail::block_shape, detail::block_shape{256, true}>());
-    }
-    return words_.with_width(
-        [&](auto width) { return use(std::integral_constant<detail::block_shape, detail::block_shape{width}>()); });
-  }
+  template <detail::block_shape S>
+  using shape_constant = std::integral_constant<detail::block_shape, S>;
+  // Shapes of which compilers can make loops of their own in may_contain(); it chooses the others anew in each call.
+  static constexpr detail::block_shape split_512{512, true, true};
+  static constexpr detail::block_shape split_256{256, true, true};
+  static constexpr detail::block_shape free_512{512, false, true};
+  enum class usual_shape : std::uint8_t { none, split_512, split_256, free_512 };
 
  public:
   using options = bloom1_options;
@@ -75,6 +71,7 @@ class bloom1 {
     made.split_ = chosen.split;
     made.capacity_ = params.capacity;
     made.k_ = chosen.shape.k;
+    made.choose_shape();
     return made;
   }
 
@@ -82,7 +79,12 @@ class bloom1 {
     return with_shape([&](auto shape) { return insert_as<shape()>(d); });
   }
 
-  bool may_contain(digest d) const { return accepts<detail::plain_access>(d); }
+  TAMIS_INLINE bool may_contain(digest d) const {
+    if (usual_ == usual_shape::split_512) [[likely]]
+      return may_contain_as<split_512>(d);
+    if (usual_ == usual_shape::split_256) return may_contain_as<split_256>(d);
+    return may_contain_otherwise(*this, d.high, d.low);
+  }
 
   status merge(const bloom1& other) {
     TAMIS_CHECK(fits(other));
@@ -103,6 +105,7 @@ class bloom1 {
     smaller.keys_ = keys_;
     smaller.k_ = k_;
     smaller.split_ = split_;
+    smaller.usual_ = usual_;
     return smaller;
   }
 
@@ -113,6 +116,7 @@ class bloom1 {
     made.capacity_ = capacity_;
     made.k_ = k_;
     made.split_ = split_;
+    made.usual_ = usual_;
     return made;
   }
 
@@ -124,6 +128,20 @@ class bloom1 {
     return {{"word", std::to_string(words_.width())}, {"k", std::to_string(k_)}, {"split", split_ ? "yes" : "no"}};
   }
 
+  // Shapes as types: see `formatted`, detail/any/model.hpp.
+  template <class Use, class Other>
+  std::invoke_result_t<Other> with_format(Use use, Other /*all shapes are types*/) const {
+    if (split_) return words_.width() == 512 ? use(shape_constant<split_512>()) : use(shape_constant<split_256>());
+    return words_.with_width([&](auto width) {
+      if (k_ <= detail::places_per_seed) return use(shape_constant<detail::block_shape{width, false, true}>());
+      return use(shape_constant<detail::block_shape{width}>());
+    });
+  }
+  template <detail::block_shape S>
+  TAMIS_INLINE bool may_contain_as(digest d) const {
+    return accepts_as<S, detail::plain_access>(d);
+  }
+
   // Batches (batch.hpp): the shape is chosen once, and a probe is found, prefetched and tested in separate steps.
   template <detail::block_shape S, class Access>
   struct view {
@@ -133,7 +151,7 @@ class bloom1 {
     };
 
     TAMIS_INLINE bool may_contain(digest d) const { return test(locate(d)); }
-    TAMIS_INLINE probe locate(digest d) const { return {first + detail::reduce(d.high, blocks) * (S.width / 32), d.low}; }
+    TAMIS_INLINE probe locate(digest d) const { return {first + detail::short_reduce(d.high, blocks) * (S.width / 32), d.low}; }
     TAMIS_INLINE void prefetch(const probe& p) const { detail::prefetch_read(p.block); }
     TAMIS_INLINE bool test(const probe& p) const {
       return detail::block_places({0, p.low}, k).template all_set<S, Access>(p.block);
@@ -165,9 +183,7 @@ class bloom1 {
   }
   template <class Access>
   TAMIS_INLINE bool accepts(digest d) const {
-    return with_shape([&](auto shape) {
-      return detail::block_places(d, k_).all_set<shape(), Access>(words_.block<shape().width>(words_.block_of(d)));
-    });
+    return with_shape([&](auto shape) { return accepts_as<shape(), Access>(d); });
   }
   status fits(const bloom1& other) const {
     if (words_.width() == other.words_.width() && split_ == other.split_ && words_.blocks() == other.words_.blocks() &&
@@ -187,6 +203,7 @@ class bloom1 {
     copy.keys_ = keys;
     copy.k_ = k_;
     copy.split_ = split_;
+    copy.usual_ = usual_;
     copy.words_ = words_.copied<Access>();
     return copy;
   }
@@ -196,6 +213,7 @@ class bloom1 {
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
     archive(self.capacity_, self.keys_, self.k_, self.split_, self.words_);
+    if constexpr (!std::is_const_v<Self>) self.choose_shape();
   }
   static constexpr bool accepts_any_table = true;  // bits and counters have no wrong values
   status validate() const {
@@ -236,6 +254,37 @@ class bloom1 {
     return small && split->rate <= 1.1 * free->rate ? split : free;
   }
 
+  // Calls `use` with the shape as a constant: one branch per call (or per batch) instead of a width in every shift.
+  template <class Use>
+  TAMIS_INLINE std::invoke_result_t<Use, shape_constant<split_512>> with_shape(Use use) const {
+    if (usual_ == usual_shape::split_512) [[likely]]
+      return use(shape_constant<split_512>());
+    if (usual_ == usual_shape::split_256) return use(shape_constant<split_256>());
+    return words_.with_width([&](auto width) { return use(shape_constant<detail::block_shape{width}>()); });
+  }
+  void choose_shape() {
+    usual_ = usual_shape::none;
+    if (split_) {
+      usual_ = words_.width() == 512 ? usual_shape::split_512 : usual_shape::split_256;
+    } else if (words_.width() == 512 && k_ <= detail::places_per_seed) {
+      usual_ = usual_shape::free_512;
+    }
+  }
+
+  template <detail::block_shape S, class Access>
+  TAMIS_INLINE bool accepts_as(digest d) const {
+    return detail::block_places(d, k_).all_set<S, Access>(words_.block<S.width>(words_.block_of(d)));
+  }
+  // Out of line and pure: compilers then make loops of their own of the usual shapes, without a branch on them.
+  [[gnu::pure]] TAMIS_NOINLINE static bool may_contain_otherwise(const bloom1& self, std::uint64_t high,
+                                                                 std::uint64_t low) noexcept {
+    if (self.usual_ == usual_shape::free_512) [[likely]]
+      return self.may_contain_as<free_512>({high, low});
+    return self.words_.with_width([&](auto width) {
+      return self.accepts_as<detail::block_shape{width}, detail::plain_access>({high, low});
+    });
+  }
+
   template <detail::block_shape S, class Access>
   TAMIS_INLINE void add_as(digest d) {
     const detail::block_places places(d, k_);
@@ -265,6 +314,7 @@ class bloom1 {
   std::uint64_t keys_ = 0;
   unsigned k_ = 0;
   bool split_ = false;
+  usual_shape usual_ = usual_shape::none;  // follows from the others
   detail::block_words words_;
 };
 

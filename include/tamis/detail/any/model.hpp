@@ -10,8 +10,23 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
+// A filter whose tables have one of several formats, of which the usual ones are types. Which one it is never changes, so it is
+// chosen once, when the model is made, and single lookups choose nothing:
+//
+//   with_format(use, other)         use(format) with a constant of the filter's format, or other() if it is none of the usual
+//   may_contain_as<format>(digest)  may_contain() of a filter of that format
+template <class F>
+concept formatted = filter_type<F> && requires(const F f) {
+  f.with_format([](auto) { return 0; }, [] { return 0; });
+};
+
 template <filter_type F>
-class model final : public any_model {
+class model;
+template <filter_type F>
+std::unique_ptr<any_model> make_model(F f);
+
+template <filter_type F>
+class model : public any_model {
  public:
   // All its tables come from the memory in force now, also those that it needs later.
   explicit model(F f) : filter_(std::move(f)) {}
@@ -39,13 +54,13 @@ class model final : public any_model {
   option_list settings() const override { return filter_.settings(); }
   std::unique_ptr<any_model> clone() const override {
     const memory_scope from(memory_);
-    return std::make_unique<model>(filter_);
+    return make_model<F>(F(filter_));
   }
   result<std::unique_ptr<any_model>> emptied() const override {
     if constexpr (clearable<F>) {
       const memory_scope from(memory_);
       TAMIS_TRY(F empty, filter_.emptied());
-      return std::unique_ptr<any_model>(std::make_unique<model>(std::move(empty)));
+      return make_model<F>(std::move(empty));
     }
     return any_model::emptied();
   }
@@ -152,7 +167,29 @@ class model final : public any_model {
 
   F filter_;
   memory_resource* memory_ = &current_memory();
+
+  template <class G, auto Format>
+  friend class format_model;
 };
+
+template <class F, auto Format>
+class format_model final : public model<F> {
+ public:
+  using model<F>::model;
+  using model<F>::may_contain;
+  bool may_contain(digest d) const override { return this->filter_.template may_contain_as<Format>(d); }
+};
+
+template <filter_type F>
+std::unique_ptr<any_model> make_model(F f) {
+  using made = std::unique_ptr<any_model>;
+  if constexpr (formatted<F>) {
+    return f.with_format([&](auto format) -> made { return std::make_unique<format_model<F, format()>>(std::move(f)); },
+                         [&]() -> made { return std::make_unique<model<F>>(std::move(f)); });
+  } else {
+    return std::make_unique<model<F>>(std::move(f));
+  }
+}
 
 // The registry's view of a filter type.
 template <filter_type F>
@@ -163,7 +200,7 @@ registry_entry entry_of() {
           [](const filter_params& params) -> made {
             const memory_scope from(params.memory);
             TAMIS_TRY(F filter, F::create(params));
-            return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
+            return make_model<F>(std::move(filter));
           },
           [](reader& in) -> made {
             F filter = stored_access::blank<F>();
@@ -171,7 +208,7 @@ registry_entry entry_of() {
             in(filter);
             in.accept_any_table(false);  // a list behind it is none of its tables
             if (!in.ok()) return prefixed("", in.state());
-            return std::unique_ptr<any_model>(std::make_unique<model<F>>(std::move(filter)));
+            return make_model<F>(std::move(filter));
           }};
 }
 

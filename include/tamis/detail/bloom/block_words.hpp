@@ -24,6 +24,7 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/simd/lanes.hpp"
+#include "tamis/detail/simd/short_reduce.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -32,6 +33,7 @@ inline constexpr unsigned places_per_seed = 8;
 struct block_shape {
   unsigned width = 0;  // bits
   bool split = false;
+  bool one_seed = false;  // at most eight places, as in split blocks
 
   static constexpr bool exists(std::uint64_t width, bool split) {
     return std::has_single_bit(width) && width >= (split ? 256 : 32) && width <= 512;
@@ -107,7 +109,7 @@ class block_places {
   template <block_shape S, class Access = plain_access>
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
 #if TAMIS_HAS_AVX2
-    if (S.split || k_ <= places_per_seed) return all_set<S, Access>(block, 0, count<S>());
+    if (S.one_seed || k_ <= places_per_seed) return all_set<S, Access>(block, 0, count<S>());
     return (unsigned{all_set<S, Access>(block, 0, places_per_seed)} &
             unsigned{all_set<S, Access>(block, 1, k_ - places_per_seed)}) != 0;
 #else
@@ -244,7 +246,7 @@ class block_words {
   unsigned width() const { return width_; }
   std::uint64_t bits() const { return lanes_.size() * 32; }
 
-  TAMIS_INLINE std::uint64_t block_of(digest d) const { return reduce(d.high, blocks_); }
+  TAMIS_INLINE std::uint64_t block_of(digest d) const { return short_reduce(d.high, blocks_); }
   TAMIS_INLINE void prefetch_for_write(std::uint64_t i) const { prefetch_write(lanes_.data() + i * (width_ / 32)); }
   template <unsigned W>
   TAMIS_INLINE std::uint32_t* block(std::uint64_t i) {

@@ -40,6 +40,7 @@
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/cuckoo.hpp"
+#include "tamis/detail/simd/short_reduce.hpp"
 #include "tamis/detail/simd/u64x8.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -52,21 +53,9 @@ inline constexpr option_info cuckoo_option_table[] = {
 // A product. Of eight words, the lower halves are multiplied: no factor may have more than 32 bits.
 TAMIS_INLINE constexpr std::uint64_t multiply_short(std::uint64_t word, std::uint64_t factor) { return word * factor; }
 
-// As reduce(). GCC takes `mul` for it and moves what is in its two registers out of the way and back; `mulx` needs one of them.
-TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t places) {
-#if TAMIS_HAS_AVX2
-  std::uint64_t place;
-  asm("mulx %1, %0, %0" : "=r"(place) : "rm"(fraction), "d"(places));
-  return place;
-#else
-  return reduce(fraction, places);
-#endif
-}
-
 #if TAMIS_HAS_AVX512
 TAMIS_INLINE u64x8 multiply_short(u64x8 words, std::uint64_t factor) { return multiply_halves(words, same_eight(factor)); }
 TAMIS_INLINE u64x8 multiply_short(u64x8 words, u64x8 factors) { return multiply_halves(words, factors); }
-TAMIS_INLINE u64x8 short_reduce(u64x8 fractions, std::uint64_t places) { return reduce_eight(fractions, places); }
 #endif
 
 // A fingerprint's hash, for distances that are exclusive ors: one multiplication will do, if the constant is chosen so that the
