@@ -162,11 +162,6 @@ geometric_mean mean_of(const std::vector<cell>& all, std::string_view set = "") 
   return mean;
 }
 
-constexpr const char* why_95 =
-    "Filled to 95 %, acf-cuckooing has a rate of 3.8 / 2^f in f / 0.95 bits, f whole: 1.1 to 1.7 times that of evergreen's "
-    "table "
-    "at these budgets, so there is no more to be had.";
-
 verdict wins_by(const table& seen, const rival& against, double goal, const std::string& why = "") {
   const std::string claim =
       against.name + " makes at least " + brief(goal) + " times evergreen's mistakes, in the geometric mean";

@@ -103,7 +103,7 @@ std::vector<verdict> judge(const table& seen) {
         const row_list at = where(rows, "ratio", ratio);
         if (at.front().number("ratio") <= judged_up_to) compare(held, at, acf, b.goal, seen.runs());
       }
-      all.push_back(held.judge());
+      all.push_back(held.judge(acf == std::string_view("acf-cuckooing") ? why_steps : why_95));
     }
   }
   tally kept("a hard budget is never exceeded");
