@@ -12,6 +12,7 @@
 
 #include "detail/base/memory_owners.hpp"
 #include "detail/base/part_pool.hpp"
+#include "detail/base/small_tables.hpp"
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 
@@ -135,6 +136,8 @@ memory_refused::~memory_refused() = default;
 
 no_waiting::no_waiting() noexcept : before_(std::exchange(may_wait, false)) {}
 no_waiting::~no_waiting() { may_wait = before_; }
+
+std::uint64_t detail::bytes_of_small_tables() { return parts().bytes_taken(); }
 
 void prepare_small_tables(std::uint64_t bytes) {
   if (!pools_parts) return;

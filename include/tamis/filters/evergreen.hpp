@@ -120,7 +120,7 @@ class evergreen {
       --copies_;  // nothing was in, and a copy of what had been there looked like this key
     }
     try {
-      s.step_down();
+      tree_.step_down(s);
       if (s.shape().depth != 0 && s.table().table().used() < s.limit_of_all_slots() / 4) [[unlikely]]
         join(place_of(d));
     } catch (const std::bad_alloc&) {

@@ -1,11 +1,12 @@
 #pragma once
 
-// Tables of many parts, each too small for huge pages of its own: the parts share regions, one huge page each. Freed parts are
-// used again for others of their size; a region without parts is given back.
+// Tables of many parts, each too small for huge pages of its own. Parts up to 128 KiB stand in slabs, one for each size
+// (slab.hpp). Larger ones share regions, one huge page each: freed parts are used again for others of their size, and a region
+// without parts is given back.
 //
-// The system takes long to find a huge page (0.1 to 0.3 ms, in a virtual machine 5 to 10), and nothing can divide that. Who
-// must not wait therefore takes parts only of regions that have been found; others stand on small pages. If asked to look
-// ahead, a thread that lives for one region finds the next one when half of the last is used.
+// The system takes long to find a huge page (0.1 to 0.3 ms, in a virtual machine 5 to 10), and nothing can divide that. Slabs
+// therefore take huge pages only if they have been found, and so do larger parts of those who must not wait; others stand on
+// small pages. If asked to look ahead, a thread that lives for one region finds the next one when half of the last is used.
 
 #include <sys/mman.h>
 
@@ -20,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "slab.hpp"
 #include "tamis/detail/base/checked.hpp"
 
 namespace tamis::detail {
@@ -71,11 +73,14 @@ class part_pool {
  public:
   static constexpr std::uint64_t region_bytes = huge_page_bytes;
   static constexpr std::uint64_t pool_from_bytes = region_bytes / 2;
+  static constexpr std::uint64_t slabs_from_bytes = region_bytes / 32;
+  static constexpr std::uint64_t most_slab_bytes = region_bytes / 16;  // of a part: beyond, a region's end would be left over
 
-  // Nothing while all parts together are small: then the allocator's own pages do as well, and a region would waste memory.
+  // Nothing while all parts together are small: then the allocator's own pages do as well.
   void* allocate(std::uint64_t bytes, bool may_wait) {
     const std::lock_guard lock(mutex_);
-    if (!may_wait) find_next();
+    if (bytes <= most_slab_bytes) return in_use_ + bytes < slabs_from_bytes ? nullptr : take_of_slab(bytes);
+    if (!may_wait && !found_.has(region_bytes / 2)) find_next();
     if (in_use_ + bytes < pool_from_bytes) return nullptr;
     void* part = take_free(bytes);
     if (part == nullptr) part = may_wait ? take_fresh(bytes) : take_found(bytes);
@@ -86,13 +91,22 @@ class part_pool {
   void note_outside(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     in_use_ += bytes;
+    outside_ += bytes;
   }
   // False if the part is none of the pool's.
   bool release(void* part, std::uint64_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     in_use_ -= bytes;
+    if (const auto slab = slabs_.find(bytes); slab != slabs_.end() && slab->second.has(part)) {
+      if (const std::uintptr_t empty = slab->second.put_back(part); empty != 0) unmap(empty);
+      if (slab->second.is_empty()) slabs_.erase(slab);
+      return true;
+    }
     const auto region = parts_.find(region_of(part));
-    if (region == parts_.end()) return false;
+    if (region == parts_.end()) {
+      outside_ -= bytes;
+      return false;
+    }
     if (--region->second == 0 && !is_begun(region->first)) {
       give_back(region->first);
       parts_.erase(region);
@@ -104,6 +118,14 @@ class part_pool {
       }
     }
     return true;
+  }
+
+  // Memory that the parts take now, with what is left over in their pages.
+  std::uint64_t bytes_taken() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t bytes = outside_ + region_bytes * (parts_.size() + spare_.size());
+    for (const auto& [size, slab] : slabs_) bytes += slab.bytes_of_pages();
+    return bytes;
   }
 
   // A region that the system has found.
@@ -145,6 +167,34 @@ class part_pool {
   }
   bool is_begun(std::uintptr_t region) const {
     return region == fresh_.region || region == found_.region || region == small_.region;
+  }
+
+  void* take_of_slab(std::uint64_t bytes) {
+    const auto at = slabs_.try_emplace(bytes, bytes).first;
+    slab& of = at->second;
+    void* part = of.take();
+    try {
+      if (part == nullptr) {
+        const bool is_found = !of.is_empty() && !spare_.empty();  // a size of few parts needs no huge page
+        const std::uintptr_t region = is_found ? take_spare() : map(pages::small);
+        add_region(of, region, is_found);
+        part = of.take();
+      }
+    } catch (const std::bad_alloc&) {
+      if (of.is_empty()) slabs_.erase(at);
+      throw;
+    }
+    in_use_ += bytes;
+    if (of.is_nearly_full()) find_next();
+    return part;
+  }
+  static void add_region(slab& to, std::uintptr_t region, bool is_found) {
+    try {
+      to.add(region, is_found);
+    } catch (const std::bad_alloc&) {
+      unmap(region);
+      throw;
+    }
   }
 
   void* take_free(std::uint64_t bytes) {
@@ -194,13 +244,14 @@ class part_pool {
   }
   void give_back(std::uintptr_t region) noexcept {
     for (auto& [bytes, parts] : free_) std::erase_if(parts, [region](void* part) { return region_of(part) == region; });
-    munmap(reinterpret_cast<void*>(region), region_bytes);
+    unmap(region);
   }
+  static void unmap(std::uintptr_t region) noexcept { munmap(reinterpret_cast<void*>(region), region_bytes); }
 
   // Has the next region found if it will soon be needed. The thread takes no signals, and ends with the region in spare_.
   void find_next() {
     if (!looks_ahead_ || is_looking_ || !spare_.empty()) return;
-    if (in_use_ < pool_from_bytes / 2 || found_.has(region_bytes / 2)) return;
+    if (in_use_ < pool_from_bytes / 2) return;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -222,9 +273,10 @@ class part_pool {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::atomic<std::uintptr_t> last_mapped_ = 0;
   std::uint64_t in_use_ = 0;
+  std::uint64_t outside_ = 0;  // of these, on the allocator's pages
   bool looks_ahead_ = false;
   bool is_looking_ = false;
   source fresh_;                                      // huge pages that may still have to be found
@@ -233,6 +285,7 @@ class part_pool {
   std::vector<std::uintptr_t> spare_;                 // regions that have been found
   std::map<std::uintptr_t, std::uint64_t> parts_;     // in use, per region
   std::map<std::uint64_t, std::vector<void*>> free_;  // per size
+  std::map<std::uint64_t, slab> slabs_;               // per size
 };
 
 }  // namespace tamis::detail

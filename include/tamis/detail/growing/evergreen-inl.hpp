@@ -16,13 +16,13 @@ inline bool evergreen::insert_growing(digest d, const remote_ref* stored) {
         may_renew = renew(place_of(d), *stored, &d, detail::segment_growth_kind::none);
         if (may_renew) continue;
       }
-      if (s.step_up()) continue;
+      if (tree_.step_up(s)) continue;
       if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
       if (grow_alone(place_of(d)).ok()) continue;
     }
     // A segment that cannot grow uses what is left of its slots, and the runs at its end may need more of them.
     if (insert_at(s, p) || (s.make_end_room(1) && insert_at(s, p))) return true;
-    if (s.step_up()) continue;
+    if (tree_.step_up(s)) continue;
     if (may_renew && (may_renew = grow(place_of(d), *stored, &d))) continue;
     if (!grow_alone(place_of(d)).ok()) return false;
   }
@@ -181,7 +181,7 @@ inline bool evergreen::add_at(const detail::stream_prefix& p) {
       s = *std::move(aged);
       continue;
     }
-    if (s.is_full() && (s.step_up() || grow_alone(place).ok())) continue;
+    if (s.is_full() && (tree_.step_up(s) || grow_alone(place).ok())) continue;
     const detail::pair_code code = s.table().code();
     const std::uint64_t quotient = s.quotient_of(p.bits);
     detail::run_entries entries = s.table().entries_of(quotient);
@@ -189,7 +189,7 @@ inline bool evergreen::add_at(const detail::stream_prefix& p) {
     while (level < code.highest_level() && code.length(level + 1) <= known) ++level;
     entries.push_back(code.prefix_within(s.behind_place(p.bits), known, level));
     if (s.table().write_with_room(quotient, entries)) return true;
-    if (!s.step_up() && !grow_alone(place).ok()) return false;
+    if (!tree_.step_up(s) && !grow_alone(place).ok()) return false;
   }
 }
 
@@ -257,7 +257,7 @@ inline adapt_result evergreen::adapt_with(digest d, const remote_ref& stored) {
         if (!as_it_was) as_it_was = s;
         // It is full, or one run has filled its end.
         if (s.table().table().used() + 2 * keys.size() < most && s.make_end_room(2 * keys.size())) continue;
-        if (s.step_up()) continue;
+        if (tree_.step_up(s)) continue;
         try {
           if (!grow(place_of(d), stored, nullptr)) return unfixable();
         } catch (...) {

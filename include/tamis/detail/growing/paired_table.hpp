@@ -57,6 +57,10 @@ class paired_table {
     return made;
   }
 
+  // Where it stands in memory: segment_tree::fill_hole().
+  bool is_behind(const paired_table& other) const { return table_.memory().is_behind(other.table_.memory()); }
+  void move_up() noexcept { table_.move_up(); }
+
   const spaced_table& table() const { return table_; }
   slot_format format() const { return format_; }
   pair_code code() const { return pair_code(table_.width(), format_); }

@@ -66,29 +66,21 @@ class segment_tree {
         std::count_if(segments_.begin(), segments_.end(), [&](const segment& s) { return s.shape().depth == depth_; });
     return segments_[directory_[place]].shape().depth == depth_ && deepest == 2;  // then it shrinks
   }
+  // A segment takes a step (segment.hpp).
+  bool step_up(segment& s) {
+    const std::uint64_t before = s.bits();
+    return s.step_up() && fill_hole(before);
+  }
+  bool step_down(segment& s) {
+    const std::uint64_t before = s.bits();
+    return s.step_down() && fill_hole(before);
+  }
   // The segment at a place becomes what it has grown to: one segment of the same path, or two.
   void replace(std::uint64_t place, table_list<segment> grown) {
-    latest_ = directory_[place];
-    if (grown.size() == 1) {
-      segments_[latest_] = std::move(grown[0]);
-      return;
-    }
-    assert(grown.size() == 2);
-    if (segments_.size() == segments_.capacity())
-      segments_.reserve(segments_.size() + segments_.size() / 4 + 4);  // memory first
-    if (segments_[directory_[place]].shape().depth == depth_) {
-      table_list<std::uint32_t> doubled(2 * directory_.size());
-      for (std::size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
-      directory_ = std::move(doubled);
-      ++depth_;
-      place *= 2;
-    }
-    const std::uint64_t each = std::uint64_t{1} << (depth_ - grown[1].shape().depth);  // places of a half
-    const std::uint64_t first = place / (2 * each) * (2 * each);
-    const auto added = static_cast<std::uint32_t>(segments_.size());
-    segments_[directory_[place]] = std::move(grown[0]);
-    segments_.push_back(std::move(grown[1]));
-    for (std::uint64_t i = first + each; i < first + 2 * each; ++i) directory_[i] = added;
+    const std::uint64_t before = segments_[directory_[place]].bits();
+    put(place, grown);
+    grown.clear();  // what was there
+    fill_hole(before);
   }
 
   // The place of the other part of the path that the segment here was cut from, if it can be joined with it again.
@@ -108,6 +100,7 @@ class segment_tree {
     const std::uint32_t kept = directory_[first];
     const std::uint32_t gone = directory_[first + each / 2];
     const auto last = static_cast<std::uint32_t>(segments_.size() - 1);
+    const std::uint64_t before = segments_[gone].bits();
     segments_[kept] = std::move(whole);
     latest_ = 0;
     for (std::uint64_t i = first + each / 2; i < first + each; ++i) directory_[i] = kept;
@@ -116,6 +109,7 @@ class segment_tree {
       std::replace(directory_.begin(), directory_.end(), last, gone);
     }
     segments_.pop_back();
+    fill_hole(before);
     if (joined_depth + 1 == depth_) shrink();
   }
 
@@ -156,6 +150,45 @@ class segment_tree {
  private:
   static constexpr std::uint64_t places_each = 256;  // of the directory, for a segment, at most where one is cut
 
+  void put(std::uint64_t place, table_list<segment>& grown) {
+    latest_ = directory_[place];
+    if (grown.size() == 1) {
+      segments_[latest_] = std::move(grown[0]);
+      return;
+    }
+    assert(grown.size() == 2);
+    if (segments_.size() == segments_.capacity())
+      segments_.reserve(segments_.size() + segments_.size() / 4 + 4);  // memory first
+    if (segments_[latest_].shape().depth == depth_) {
+      table_list<std::uint32_t> doubled(2 * directory_.size());
+      for (std::size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
+      directory_ = std::move(doubled);
+      ++depth_;
+      place *= 2;
+    }
+    const std::uint64_t each = std::uint64_t{1} << (depth_ - grown[1].shape().depth);  // places of a half
+    const std::uint64_t first = place / (2 * each) * (2 * each);
+    const auto added = static_cast<std::uint32_t>(segments_.size());
+    segments_[latest_] = std::move(grown[0]);
+    segments_.push_back(std::move(grown[1]));
+    for (std::uint64_t i = first + each; i < first + 2 * each; ++i) directory_[i] = added;
+  }
+
+  // A table of so many bits has gone. Tables of a size stand side by side, the first at the highest address, and what is in
+  // vain are pages of which others use a part (src/detail/base/slab.hpp). So the last one takes the place that has become free:
+  // the last of those at which we look, which are others every time. Always true.
+  bool fill_hole(std::uint64_t bits) noexcept {
+    constexpr std::uint64_t most_seen = 32;
+    segment* last = nullptr;
+    for (std::uint64_t seen = 0; seen < std::min<std::uint64_t>(most_seen, segments_.size()); ++seen) {
+      if (++seen_ >= segments_.size()) seen_ = 0;
+      segment& s = segments_[seen_];
+      if (s.bits() == bits && (last == nullptr || s.table().is_behind(last->table()))) last = &s;
+    }
+    if (last != nullptr) last->table().move_up();
+    return true;
+  }
+
   // The directory is as deep as its deepest segment.
   void shrink() {
     unsigned deepest = 0;
@@ -185,6 +218,7 @@ class segment_tree {
   table_list<segment> segments_;
   table_list<std::uint32_t> directory_;
   std::uint32_t latest_ = 0;
+  std::uint64_t seen_ = 0;  // by fill_hole()
 };
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -18,6 +18,8 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "tamis/detail/bits/byte_column.hpp"
 #include "tamis/detail/quotient/slot_format.hpp"
 #include "tamis/detail/quotient/spacing.hpp"
+#include "tamis/memory.hpp"
 
 #define TAMIS_INLINE_LAMBDA __attribute__((always_inline))
 
@@ -142,6 +145,18 @@ class block_memory {
     const auto all = bytes ? checked_add(*bytes, spare_bytes) : bytes;
     if (!all) return failure{"a table of " + std::to_string(blocks) + " blocks cannot be addressed"};
     return *all;
+  }
+
+  // Tables of one size stand side by side in the default memory, the first at the highest address. (One of another owner, or
+  // one for which there is no memory, stays where it is.)
+  bool is_behind(const block_memory& other) const { return std::less<>()(bytes_.data(), other.bytes_.data()); }
+  void move_up() noexcept {
+    if (memory_resource* const from = memory_scope::in_force(); from != nullptr && from != &huge_page_memory()) return;
+    try {
+      zeroed_array<std::uint8_t> copy = bytes_;
+      if (std::less<>()(bytes_.data(), copy.data())) bytes_ = std::move(copy);
+    } catch (const std::bad_alloc&) {
+    }
   }
 
   const block_layout& layout() const { return layout_; }

@@ -81,6 +81,7 @@ class spaced_table {
   TAMIS_INLINE spacing spaced() const { return memory_.layout().spaced(); }
   TAMIS_INLINE unsigned slots_per_block() const { return memory_.layout().slots(); }
   const block_memory& memory() const { return memory_; }
+  void move_up() noexcept { memory_.move_up(); }
 
   TAMIS_INLINE void prefetch(std::uint64_t quotient) const { memory_.prefetch(quotient / block_quotients); }
 
