@@ -185,7 +185,8 @@ TAMIS_API int64_t tamis_count_bytes(const tamis_filter* filter, const void* key,
  * and others may have. The keys are checked before the first one is used. */
 
 TAMIS_API int tamis_may_contain(const tamis_filter* filter, const tamis_keys* keys, uint8_t* out, tamis_error* error);
-/* How many went in. `remote`, or NULL: for filters that need what is stored to make room after they adapted. */
+/* How many went in. `remote`, or NULL: for filters that need what is stored to grow, or to make room after they adapted. It
+ * holds all keys of the filter; whether it already holds those of this batch (or still does, for erase) is left open. */
 TAMIS_API int64_t tamis_insert(tamis_filter* filter, const tamis_keys* keys, const tamis_remote* remote, uint8_t* out,
                                tamis_error* error);
 TAMIS_API int64_t tamis_erase(tamis_filter* filter, const tamis_keys* keys, const tamis_remote* remote, uint8_t* out,

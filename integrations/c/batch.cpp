@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <vector>
 
 #include "integrations/c/boundary.hpp"
 #include "integrations/c/handles.hpp"
@@ -58,13 +60,76 @@ std::int64_t change_many(const hasher& hash, const nullable_keys& batch, std::ui
   return changed;
 }
 
+// What a remote holds, and those keys of a batch that are in the filter at the moment: the remote may have got all of them
+// before the call, or get them after it. A filter that grows drops the entries of keys that are not stored.
+class remote_and_batch {
+ public:
+  enum class direction { inserts, erases };
+
+  remote_and_batch(const tamis_remote& stored, const hasher& hash, const nullable_keys& batch, direction way)
+      : stored_(stored), hash_(hash), batch_(batch), way_(way) {}
+
+  // Another key of the batch has been dealt with.
+  void go_on() { ++done_; }
+
+  template <class Visit>
+  void for_each_in(digest_range range, Visit visit) const {
+    sort();
+    auto own = std::lower_bound(sorted_.begin(), sorted_.end(), place{range.first, 0});
+    bool wants_more = true;
+    // Those of the batch before `d`.
+    const auto visit_before = [&](const auto& is_before) {
+      for (; wants_more && own != sorted_.end() && is_before(own->key); ++own) {
+        if (is_in(*own)) wants_more = wants_more_after(visit, own->key);
+      }
+    };
+    stored_.ref().for_each_in(range, [&](digest d) {
+      visit_before([d](digest key) { return key < d; });
+      while (own != sorted_.end() && own->key == d && !is_in(*own)) ++own;
+      if (own != sorted_.end() && own->key == d) ++own;  // it is this one
+      return wants_more = wants_more && wants_more_after(visit, d);
+    });
+    visit_before([&](digest key) { return key <= range.last; });
+  }
+
+ private:
+  struct place {
+    digest key;
+    std::uint64_t number;
+
+    friend auto operator<=>(const place&, const place&) = default;
+  };
+
+  bool is_in(const place& at) const { return way_ == direction::inserts ? at.number < done_ : at.number >= done_; }
+  // Only when something is asked: most filters never ask, and those that do seldom.
+  void sort() const {
+    if (is_sorted_) return;
+    sorted_.clear();
+    sorted_.reserve(batch_.size());
+    batch_.for_each_chunk(hash_, [&](const key_chunk& chunk) {
+      for (const digest d : chunk.digests) sorted_.push_back({d, sorted_.size()});
+    });
+    std::sort(sorted_.begin(), sorted_.end());
+    is_sorted_ = true;
+  }
+
+  const tamis_remote& stored_;
+  const hasher& hash_;
+  const nullable_keys& batch_;
+  direction way_;
+  std::uint64_t done_ = 0;
+  mutable bool is_sorted_ = false;
+  mutable std::vector<place> sorted_;
+};
+
 // One by one, because each may ask the remote.
 template <class One>
-std::size_t each(std::span<const digest> digests, std::span<bool> out, One one) {
+std::size_t each(std::span<const digest> digests, std::span<bool> out, remote_and_batch& stored, One one) {
   std::size_t done = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    out[i] = one(digests[i]);
+    out[i] = one(digests[i], remote_ref(stored));
     done += out[i] ? 1 : 0;
+    stored.go_on();
   }
   return done;
 }
@@ -101,9 +166,14 @@ int64_t tamis_insert(tamis_filter* filter, const tamis_keys* keys, const tamis_r
     TAMIS_CHECK(given(filter, "filter"));
     TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     return filter->visit([&](auto& f) {
+      if (remote == nullptr) {
+        return change_many(f.hash(), batch, out,
+                           [&](std::span<const digest> digests, std::span<bool> in) { return f.insert_many(digests, in); });
+      }
+      remote_and_batch stored(*remote, f.hash(), batch, remote_and_batch::direction::inserts);
       return change_many(f.hash(), batch, out, [&](std::span<const digest> digests, std::span<bool> in) {
-        if (remote == nullptr) return f.insert_many(digests, in);
-        return each(digests, in, [&](digest d) { return f.insert(d, remote->ref()) == insert_result::inserted; });
+        return each(digests, in, stored,
+                    [&](digest d, const remote_ref& now) { return f.insert(d, now) == insert_result::inserted; });
       });
     });
   });
@@ -115,9 +185,15 @@ int64_t tamis_erase(tamis_filter* filter, const tamis_keys* keys, const tamis_re
     TAMIS_CHECK(needs(filter, &capabilities::erase, "erase"));
     TAMIS_TRY(const nullable_keys batch, nullable_keys::checked(keys));
     return filter->visit([&](auto& f) {
+      if (remote == nullptr) {
+        return change_many(f.hash(), batch, out, [&](std::span<const digest> digests, std::span<bool> gone) {
+          return f.erase_many(digests, gone).value();
+        });
+      }
+      remote_and_batch stored(*remote, f.hash(), batch, remote_and_batch::direction::erases);
       return change_many(f.hash(), batch, out, [&](std::span<const digest> digests, std::span<bool> gone) {
-        if (remote == nullptr) return f.erase_many(digests, gone).value();
-        return each(digests, gone, [&](digest d) { return f.erase(d, remote->ref()) == erase_result::erased; });
+        return each(digests, gone, stored,
+                    [&](digest d, const remote_ref& now) { return f.erase(d, now) == erase_result::erased; });
       });
     });
   });

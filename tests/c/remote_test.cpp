@@ -85,6 +85,44 @@ TEST_P(c_adaptive, fixes_most_mistakes_and_loses_no_key) {
   expect_all_in();
 }
 
+// A batch goes into the filter before or after the remote has it. Meanwhile the filter grows, and asks.
+TEST_P(c_adaptive, a_batch_may_be_in_the_remote_or_not) {
+  for (const bool filter_first : {true, false}) {
+    const filter_handle grown = made(GetParam() + " capacity=" + (GetParam() == "evergreen" ? "100" : "9000") + " fpr=0.02");
+    tamis_remote* memory = nullptr;
+    ASSERT_EQ(tamis_remote_memory(&memory, nullptr), TAMIS_OK);
+    const remote_handle theirs(memory);
+    for (std::uint64_t first = 0; first < 8000; first += 1600) {
+      auto batch = numbers(first, 1600);
+      batch.push_back(first);  // one of them twice
+      const auto digests = digests_of(grown.get(), batch);
+      const tamis_keys keys = integers(batch);
+      if (!filter_first) {
+        ASSERT_EQ(tamis_remote_insert(memory, digests.data(), digests.size(), nullptr), 1601);
+      }
+      ASSERT_EQ(tamis_insert(grown.get(), &keys, memory, nullptr, nullptr), 1601);
+      if (filter_first) {
+        ASSERT_EQ(tamis_remote_insert(memory, digests.data(), digests.size(), nullptr), 1601);
+      }
+      const auto wrong = mistakes_of(grown.get(), 2000);
+      const tamis_keys mistakes = integers(wrong);
+      ASSERT_GE(tamis_adapt(grown.get(), &mistakes, memory, nullptr, nullptr), 0);
+      const auto found = answers(grown.get(), integers(numbers(0, first + 1600)));
+      ASSERT_EQ(std::count(found.begin(), found.end(), 0), 0) << "filter first: " << filter_first << ", " << first;
+    }
+    if ((tamis_filter_can(grown.get()) & TAMIS_CAN_ERASE) == 0) continue;
+    const auto half = numbers(0, 4800);
+    const auto digests = digests_of(grown.get(), half);
+    const tamis_keys keys = integers(half);
+    if (!filter_first) {
+      ASSERT_EQ(tamis_remote_erase(memory, digests.data(), digests.size(), nullptr), 4800);
+    }
+    EXPECT_EQ(tamis_erase(grown.get(), &keys, memory, nullptr, nullptr), 4800);
+    const auto found = answers(grown.get(), integers(numbers(4800, 3200)));
+    EXPECT_EQ(std::count(found.begin(), found.end(), 0), 0);
+  }
+}
+
 // Whatever scan fails, the filter accepts what it accepted, and the key that failed has changed nothing.
 TEST_P(c_adaptive, a_scan_that_fails_changes_nothing) {
   auto wrong = mistakes_of(f.get(), 20'000);
