@@ -162,7 +162,7 @@ class counter_judge {
     const std::uint64_t other = slots_[random.below(slots_.size())];
     const std::uint64_t beside = slot == 0 ? 0 : table_.value(slot - 1);
     const std::uint64_t all = low_mask(table_.width());
-    const std::uint64_t values[] = {0, 1, all, beside, (beside + 1) & all, table_.value(other), random() & all};
+    const std::uint64_t values[] = {0, 1, 2 & all, all, beside, (beside + 1) & all, table_.value(other), random() & all};
     table_.set_value(slot, values[random.below(std::size(values))]);
   }
   bool accepts() {
@@ -217,10 +217,10 @@ TEST(cqf, takes_no_runs_but_those_that_it_would_write) {
   random_source random(7);
   unsigned taken = 0;
   unsigned refused = 0;
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < 120; ++n) {
     constexpr unsigned widths[] = {2, 3, 5, 7, 8, 9, 12, 16, 20};
     cqf filter = make(1 + random.below(200), widths[random.below(std::size(widths))]);
-    const std::uint64_t copies = 1 + random.below(6);
+    const std::uint64_t copies = 1 + random.below(9);
     for (std::uint64_t left = 1 + random.below(100); left != 0; --left) {
       // Often of few quotients, so that runs are long.
       const digest d = random.chance(0.5) ? digest{random() >> 7, 0} : draw(random);
