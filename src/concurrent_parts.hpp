@@ -89,6 +89,42 @@ class stripe_sorter {
   }
 };
 
+// A batch that is only read: each digest goes to its stripe's bucket, and a bucket is worked off when it is full. The digests
+// are written once and stay near the processor.
+class stripe_buckets {
+ public:
+  static constexpr std::size_t all_room = 2048;  // of all buckets together
+  static constexpr std::size_t least_room = 64;  // of one: below, filters have too few lookups under way
+  static constexpr std::size_t hashed_at_once = 64;
+
+  // `work(stripe, locals, positions)`: positions[k] says where in the batch locals[k] stands.
+  template <class Work>
+  static void for_each(const stripe_map& map, const hasher& hash, const key_batch& keys, Work work) {
+    const std::size_t room = std::min(std::max(all_room >> map.bits(), least_room), keys.size());
+    const auto locals = std::make_unique_for_overwrite<digest[]>(room << map.bits());
+    const auto positions = std::make_unique_for_overwrite<std::size_t[]>(room << map.bits());
+    std::array<std::size_t, 1u << stripe_map::most_bits> used{};
+    const auto empty = [&](std::uint32_t s) {
+      if (used[s] == 0) return;
+      work(s, std::span<const digest>(locals.get() + s * room, used[s]), std::span(positions.get() + s * room, used[s]));
+      used[s] = 0;
+    };
+    std::array<digest, hashed_at_once> hashed;
+    for (std::size_t first = 0; first < keys.size(); first += hashed.size()) {
+      const std::size_t count = std::min(hashed.size(), keys.size() - first);
+      keys.hash(hash, first, std::span(hashed).first(count));
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t s = map.index(hashed[i]);
+        const std::size_t to = s * room + used[s];
+        locals[to] = map.local(hashed[i]);
+        positions[to] = first + i;
+        if (++used[s] == room) empty(s);
+      }
+    }
+    for (std::uint32_t s = 0; s < map.count(); ++s) empty(s);
+  }
+};
+
 template <class Steps>
 class concurrent_parts {
  public:
@@ -189,10 +225,10 @@ class concurrent_parts {
   void may_contain_many(const key_batch& keys, std::span<bool> out) const {
     assert(out.size() >= keys.size());
     if (map_.bits() == 0 && (keys.are_digests() || keys.are_words())) return ask_the_only_one(keys, out);
-    const auto said = std::make_unique_for_overwrite<bool[]>(std::min(keys.size(), stripe_sorter::most));
-    stripe_sorter::for_each(map_, hash_, keys, [&](std::uint32_t s, auto locals, auto positions) {
+    std::array<bool, stripe_buckets::all_room> said;
+    stripe_buckets::for_each(map_, hash_, keys, [&](std::uint32_t s, auto locals, auto positions) {
       stripes_[s].shared.read([&](const auto& filter) {
-        filter->may_contain_many(locals, std::span(said.get(), locals.size()));
+        filter->may_contain_many(locals, std::span(said).first(locals.size()));
         return true;
       });
       for (std::size_t k = 0; k < locals.size(); ++k) out[positions[k]] = said[k];

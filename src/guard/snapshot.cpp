@@ -22,7 +22,8 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr const char* snapshot_kind = "guarded-store-snapshot";
-constexpr std::uint32_t snapshot_version = 2;  // version 1 did not keep filters in whole cache lines
+// Version 1 did not keep filters in whole cache lines; version 2 filled the ends of a stripe's digests with other bits.
+constexpr std::uint32_t snapshot_version = 3;
 constexpr std::string_view extension = ".snapshot";
 constexpr std::uint32_t most_stripes = 256;
 

@@ -5,14 +5,14 @@
 //
 // Inside a stripe the leading bits are the same for all, so a filter would use a fraction of its table. It therefore sees local
 // digests: shifted to the left by the stripe's bits. That keeps order and difference; the places that become free at the end
-// are filled with bits mixed from the rest, as random as the ones that went away.
+// are filled with bits that depend on all of the first word, which is about as random as the ones that went away.
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "tamis/detail/base/random.hpp"
+#include "tamis/detail/base/compiler.hpp"
 #include "tamis/digest.hpp"
 
 namespace tamis::detail {
@@ -26,14 +26,16 @@ class stripe_map {
 
   unsigned bits() const { return bits_; }
   std::uint32_t count() const { return std::uint32_t{1} << bits_; }
-  std::uint32_t index(digest d) const { return static_cast<std::uint32_t>(d.bits(0, bits_)); }
+  TAMIS_INLINE std::uint32_t index(digest d) const {
+    return bits_ == 0 ? 0 : static_cast<std::uint32_t>(d.high >> (64 - bits_));
+  }
   digest_range range(std::uint32_t index) const { return prefix_range(global(index, {0, 0}), bits_); }
 
   // The halves stay apart (compiler.hpp): as one vector, each lookup waited for the one before.
   TAMIS_INLINE digest local(digest d) const {
     std::uint64_t high = in_register(d.high), low = in_register(d.low);
     if (bits_ != 0) {
-      const std::uint64_t filler = mix64(high + mix64(low)) >> (64 - bits_);
+      const std::uint64_t filler = high * filler_factor >> (64 - bits_);
       high = high << bits_ | low >> (64 - bits_);
       low = low << bits_ | filler;
     }
@@ -50,6 +52,8 @@ class stripe_map {
   }
 
  private:
+  static constexpr std::uint64_t filler_factor = 0x9e3779b97f4a7c15u;  // odd, without a pattern
+
   unsigned bits_;
 };
 
