@@ -93,6 +93,8 @@ std::optional<digest> guarded_store::parts::cover_stripe(std::span<const change>
 }
 
 bool guarded_store::parts::insert(stripe& where, digest local, std::uint64_t coming) const {
+  // Parts of it may be full a little before the whole is.
+  if (grows_better_anew_ && where.filter->keys() >= where.filter->capacity() - where.filter->capacity() / 32) return false;
   const auto attempt = [&] { return where.change([&](auto& filter) { return filter->insert(local); }); };
   if (attempt() == insert_result::full) {
     const bool may_expand = can_expand_ && !is_roomy(*where.filter, coming);

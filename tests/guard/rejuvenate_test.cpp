@@ -11,8 +11,7 @@ namespace {
 class rejuvenating_store : public ::testing::Test {
  protected:
   guarded_store open(bool rejuvenate) {
-    guard_options options = options_of("evergreen", 600);
-    options.params.options = {{"fingerprints", "fixed"}};
+    guard_options options = options_of("infini", 600);
     options.rejuvenate = rejuvenate;
     return guarded_store::open(std::make_shared<memory_store>(), options).value();
   }
