@@ -73,7 +73,8 @@ class concurrent_filter {
   // if the stripe has changed meanwhile it is asked again. From the third time on other changes of the stripe wait; lookups
   // never do. It may ask this filter, but not change it. What it throws is passed on, and nothing has changed.
   //
-  // Store and filter have to agree: threads that change both do so in one turn (below) wherever adapt may run meanwhile.
+  // Store and filter have to agree: threads that change both do so in one turn (below) wherever adapt, or an insert with the
+  // remote, may run meanwhile.
   [[nodiscard]] insert_result insert(digest d, const remote_ref& stored);
   erase_result erase(digest d, const remote_ref& stored);
   adapt_result adapt(digest d, const remote_ref& stored);
