@@ -74,7 +74,9 @@ status guarded_store::parts::cover(const std::vector<change>& changes) {
                      error_code::full};
     // A filter that cannot erase may be full of leftovers: then one of the same size will do.
     const bool larger = can_erase_ || rebuilds > 1;
-    TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << rebuilds, larger}));
+    // The new filter has twice the room that is wished for. One with far too many quotients takes memory for them.
+    const int doublings = grows_better_anew_ ? rebuilds - 1 : rebuilds;
+    TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << doublings, larger}));
   }
   return {};
 }

@@ -109,6 +109,18 @@ TEST(guarded_evergreen, is_made_anew_from_the_store_before_it_grows_without_it) 
   EXPECT_EQ(lost_keys(tested, truth), 0u);
 }
 
+TEST(guarded_evergreen, takes_a_large_batch_without_too_much_room) {
+  guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), options_of("evergreen", 1000)).value();
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < 150'000; ++i) keys.push_back(key_of(i));
+  write_batch batch;
+  for (const std::string& key : keys) batch.put(key, "v");
+  ASSERT_TRUE(tested.write(batch));
+  EXPECT_LT(static_cast<double>(tested.bits().fast) / 150'000, 14.0);
+  EXPECT_LE(tested.stats().rebuilds, tested.stripes());
+  for (const std::string& key : keys) ASSERT_TRUE(tested.may_contain(key));
+}
+
 TEST_P(guarded, multi_get_agrees_with_get) {
   guarded_store tested = open();
   for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(tested.put(key_of(i), std::to_string(i)));
