@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/shown.hpp"
 #include "tamis/detail/growing/segment_renewal.hpp"
 #include "tamis/detail/growing/segment_shift.hpp"
@@ -270,24 +271,26 @@ class evergreen {
       if (!archive.ok()) return;
       std::uint64_t entries = 0;
       for (const detail::segment& s : self.tree_.segments()) entries += s.table().entries();
-      if (self.keys_ > entries) return archive.fail("it holds more keys than entries");
+      if (detail::is_wrong(self.keys_ > entries)) return archive.fail("it holds more keys than entries");
       self.copies_ = entries - self.keys_;
     }
   }
   status validate() const {
-    if (segment_bits_ < 6 || segment_bits_ > 16 || width_ < narrowest || width_ > widest || small_width_ < width_ ||
-        small_width_ > widest || first_cell_bits_ < 6 || first_cell_bits_ > segment_bits_ || first_alone_ < width_ ||
-        first_alone_ > widest_alone || fingerprints_ > fingerprints::fixed) {
+    using detail::is_wrong;
+    if (is_wrong(segment_bits_ < 6) || is_wrong(segment_bits_ > 16) || is_wrong(width_ < narrowest) ||
+        is_wrong(width_ > widest) || is_wrong(small_width_ < width_) || is_wrong(small_width_ > widest) ||
+        is_wrong(first_cell_bits_ < 6) || is_wrong(first_cell_bits_ > segment_bits_) || is_wrong(first_alone_ < width_) ||
+        is_wrong(first_alone_ > widest_alone) || is_wrong(fingerprints_ > fingerprints::fixed)) {
       return failure{"its settings are out of range"};
     }
     for (const detail::segment& s : tree_.segments()) {
       const detail::segment_shape& shape = s.shape();
-      const bool has_slots = shape.format == detail::slot_format::uniform
-                                 ? shape.width == width_of(shape.cell_bits)
-                                 : shape.plain_length() >= width_ && shape.plain_length() <= widest_alone;
+      const bool is_uniform = shape.format == detail::slot_format::uniform;
       // Segments are cut when they are large, not before.
-      if (!has_slots || shape.cell_bits < first_cell_bits_ || shape.cell_bits > segment_bits_ ||
-          (shape.depth != 0 && shape.cell_bits != segment_bits_)) {
+      if (is_wrong(is_uniform && shape.width != width_of(shape.cell_bits)) ||
+          is_wrong(!is_uniform && shape.plain_length() < width_) ||
+          is_wrong(!is_uniform && shape.plain_length() > widest_alone) || is_wrong(shape.cell_bits < first_cell_bits_) ||
+          is_wrong(shape.cell_bits > segment_bits_) || is_wrong(shape.depth != 0 && shape.cell_bits != segment_bits_)) {
         return failure{"a segment has a shape that cannot be"};
       }
     }

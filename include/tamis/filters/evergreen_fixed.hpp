@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/growing/two_width_table.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
@@ -192,7 +193,8 @@ class evergreen_fixed {
     archive(self.capacity_, self.budget_, self.budget_bits_, self.table_);
   }
   status validate() const {
-    if (capacity_ == 0 || capacity_ > largest_capacity || budget_ > budget::soft)
+    if (detail::is_wrong(capacity_ == 0) || detail::is_wrong(capacity_ > largest_capacity) ||
+        detail::is_wrong(budget_ > budget::soft))
       return failure{"its settings are out of range"};
     return {};
   }

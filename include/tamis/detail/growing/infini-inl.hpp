@@ -3,6 +3,7 @@
 // What InfiniFilter does with whole tables, and what hardly ever happens: make, expand and contract it, and change what lies in
 // the secondary and the chain. Included by filters/infini.hpp.
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/shown.hpp"
 #include "tamis/filters/infini.hpp"
 
@@ -265,20 +266,21 @@ std::uint64_t infini::rejuvenate_all(Digests&& digests) {
 }
 
 inline status infini::validate() const {
-  if (fingerprint_ < 1 || fingerprint_ > detail::variable_length_table::longest_payload || threshold_ < 50 || threshold_ > 95 ||
-      kind_ > kind::growing) {
+  using detail::is_wrong;
+  if (is_wrong(fingerprint_ < 1) || is_wrong(fingerprint_ > detail::variable_length_table::longest_payload) ||
+      is_wrong(threshold_ < 50) || is_wrong(threshold_ > 95) || is_wrong(kind_ > kind::growing)) {
     return failure{"its settings are out of range"};
   }
-  if (first_ == 0 || level_ > most_level || first_ > most_places >> level_ || active_.cells() != first_ << level_ ||
-      active_.longest() != length_at(level_)) {
+  if (is_wrong(first_ == 0) || is_wrong(level_ > most_level) || is_wrong(first_ > most_places >> level_) ||
+      is_wrong(active_.cells() != first_ << level_) || is_wrong(active_.longest() != length_at(level_))) {
     return failure{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
                    " expansions from " + std::to_string(first_)};
   }
-  if (level_ == 0 && active_.voids() != 0) return failure{"it has entries without bits, but never expanded"};
+  if (is_wrong(level_ == 0 && active_.voids() != 0)) return failure{"it has entries without bits, but never expanded"};
   // Every table has longer prefixes than the next one: what is found first is longest.
   unsigned longer = level_;  // all prefixes that come are shorter than this
   for (const older_table& t : older_) {
-    if (t.level >= level_ || t.table.cells() != first_ << t.level || t.table.used() == 0) {
+    if (is_wrong(t.level >= level_) || is_wrong(t.table.cells() != first_ << t.level) || is_wrong(t.table.used() == 0)) {
       return failure{"an older table has " + std::to_string(t.table.cells()) + " places, which do not fit its level"};
     }
     unsigned shortest = ~0u;
@@ -287,7 +289,7 @@ inline status infini::validate() const {
       shortest = std::min(shortest, t.level + e.length);
       longest = std::max(longest, t.level + e.length);
     });
-    if (longest >= longer) return failure{"an older table has prefixes that are longer than those of a younger one"};
+    if (is_wrong(longest >= longer)) return failure{"an older table has prefixes that are longer than those of a younger one"};
     longer = shortest;
   }
   return {};

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/growing/match_prefixes.hpp"
 #include "tamis/detail/quotient/dense_runs.hpp"
 #include "tamis/detail/quotient/end_room.hpp"
@@ -264,8 +265,8 @@ class paired_table {
     archive(self.table_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
-      const bool sound = self.table_.width() >= pair_code::least_width && self.count_entries();
-      if (!sound) archive.fail("the slots of a run are no entries");
+      if (is_wrong(self.table_.width() < pair_code::least_width) || is_wrong(!self.count_entries()))
+        archive.fail("the slots of a run are no entries");
     }
   }
 

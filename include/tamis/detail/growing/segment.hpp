@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/growing/paired_table.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -138,15 +139,17 @@ class segment {
   static void visit(Self& self, Archive& archive) {
     archive(self.shape_.depth, self.shape_.cell_bits, self.shape_.format);
     if constexpr (!std::is_const_v<Self>) {
-      if (self.shape_.format > slot_format::aged) return archive.fail("a segment's slots have no format that is known");
+      if (is_wrong(self.shape_.format > slot_format::aged))
+        return archive.fail("a segment's slots have no format that is known");
       self.table_ = paired_table(self.shape_.format);
     }
     archive(self.table_);
     if constexpr (!std::is_const_v<Self>) self.shape_.width = self.table_.table().width();
   }
   status validate() const {
-    if (shape_.depth > 40 || shape_.cell_bits < least_cell_bits || shape_.cell_bits > 20 ||
-        shape_.place_bits() + shape_.width > segment_shape::most_bits || table_.table().quotients() != shape_.quotients()) {
+    if (is_wrong(shape_.depth > 40) || is_wrong(shape_.cell_bits < least_cell_bits) || is_wrong(shape_.cell_bits > 20) ||
+        is_wrong(shape_.place_bits() + shape_.width > segment_shape::most_bits) ||
+        is_wrong(table_.table().quotients() != shape_.quotients())) {
       return failure{"a segment has a shape that cannot be"};
     }
     return {};

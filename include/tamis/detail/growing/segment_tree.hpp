@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/table_list.hpp"
 #include "tamis/detail/growing/segment.hpp"
 #include "tamis/detail/growing/stream_places.hpp"
@@ -199,18 +200,19 @@ class segment_tree {
     depth_ = deepest;
   }
   bool make_directory() {
-    if (depth_ > 40 || places_.is_flat() || places_.roots() >> (40 - depth_) != 0) return false;
+    if (is_wrong(depth_ > 40) || is_wrong(places_.is_flat()) || is_wrong(places_.roots() >> (40 - depth_) != 0)) return false;
     const std::uint64_t size = places_.roots() << depth_;
-    if (segments_.empty() || size / (2 * places_each) > segments_.size() + 1) return false;  // no directory becomes so large
+    // No directory becomes larger.
+    if (is_wrong(segments_.empty()) || is_wrong(size / (2 * places_each) > segments_.size() + 1)) return false;
     directory_.reserve(size);
     for (std::uint32_t i = 0; i < segments_.size(); ++i) {
       const segment_shape& shape = segments_[i].shape();
-      if (shape.depth > depth_) return false;
+      if (is_wrong(shape.depth > depth_)) return false;
       const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
-      if (directory_.size() % each != 0 || directory_.size() + each > size) return false;
+      if (is_wrong(directory_.size() % each != 0) || is_wrong(directory_.size() + each > size)) return false;
       directory_.insert(directory_.end(), each, i);
     }
-    return directory_.size() == size;
+    return !is_wrong(directory_.size() != size);
   }
 
   stream_places places_;

@@ -17,6 +17,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/result.hpp"
 
@@ -96,7 +97,7 @@ class stream_places {
     archive(self.roots_, self.flat_);
   }
   status validate() const {
-    if (roots_ == 0 || roots_ >> 40 != 0 || (flat_ && roots_ % flat_sum != 0)) {
+    if (is_wrong(roots_ == 0) || is_wrong(roots_ >> 40 != 0) || is_wrong(flat_ && roots_ % flat_sum != 0)) {
       return failure{"a filter cannot have " + std::to_string(roots_) + " roots"};
     }
     return {};

@@ -16,6 +16,7 @@
 #include <span>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/growing/paired_table.hpp"
 #include "tamis/detail/quotient/table_shape.hpp"
 
@@ -158,10 +159,11 @@ class two_width_table {
   status validate() const {
     if (first_wide_ == 0) return {};
     const spaced_table& narrow = narrow_.table();
-    const bool sound = first_wide_ % block_quotients == 0 && narrow.quotients() == first_wide_ &&
-                       narrow.width() + 1 == width() && narrow.spaced() == spaced() &&
-                       wide_.table().quotients() <= most_quotients && first_wide_ <= most_quotients;
-    if (!sound) return failure{"the two parts of its table do not belong together"};
+    if (is_wrong(first_wide_ % block_quotients != 0) || is_wrong(narrow.quotients() != first_wide_) ||
+        is_wrong(narrow.width() + 1 != width()) || is_wrong(narrow.spaced() != spaced()) ||
+        is_wrong(wide_.table().quotients() > most_quotients) || is_wrong(first_wide_ > most_quotients)) {
+      return failure{"the two parts of its table do not belong together"};
+    }
     return {};
   }
 

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/growing/prefix_entry.hpp"
 #include "tamis/detail/growing/table_split.hpp"
 #include "tamis/detail/io/archive.hpp"
@@ -164,18 +165,20 @@ class variable_length_table {
     archive(self.voids_, self.table_);
   }
   status validate() const {
-    if (table_.width() < 2 || table_.width() > longest_payload + 1) {
+    if (is_wrong(table_.width() < 2) || is_wrong(table_.width() > longest_payload + 1)) {
       return failure{"entries in slots of " + std::to_string(table_.width()) + " bits: 2 to 57 are allowed"};
     }
     std::uint64_t voids = 0;
     for (std::uint64_t block = 0; block < table_.blocks(); ++block) {
       const std::uint64_t first = block * rank_select<>::block_slots;
       const std::uint64_t free = rank_select<>::free_slots(table_.header(block));
-      if (!table_.values().are_zero(first, free)) return failure{"a slot that is not in use holds something"};
-      if (table_.values().matches(first, ~free, entry_code::escape) != 0) return failure{"a slot in use holds no entry"};
+      if (is_wrong(!table_.values().are_zero(first, free))) return failure{"a slot that is not in use holds something"};
+      if (is_wrong(table_.values().matches(first, ~free, entry_code::escape) != 0))
+        return failure{"a slot in use holds no entry"};
       voids += popcount(table_.values().matches(first, ~free, void_slot()));
     }
-    if (voids != voids_) return failure{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
+    if (is_wrong(voids != voids_))
+      return failure{"the table has " + std::to_string(voids) + " voids, not " + std::to_string(voids_)};
     return {};
   }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 
@@ -130,7 +131,7 @@ class block_headers {
     archive(self.bytes_);
   }
   status validate() const {
-    if (bytes_.size() % bytes_each() != 0) return failure{"the last block of the table is cut off"};
+    if (is_wrong(bytes_.size() % bytes_each() != 0)) return failure{"the last block of the table is cut off"};
     return {};
   }
 

@@ -24,6 +24,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/byte_column.hpp"
 #include "tamis/detail/quotient/slot_format.hpp"
@@ -392,8 +393,9 @@ class block_memory {
     archive(slots, width, self.blocks_, self.bytes_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
-      if (!spacing::allows(slots)) return archive.fail("a table cannot have " + std::to_string(slots) + " slots in a block");
-      if (width < 1 || width > block_layout::widest)
+      if (is_wrong(!spacing::allows(slots)))
+        return archive.fail("a table cannot have " + std::to_string(slots) + " slots in a block");
+      if (is_wrong(width < 1) || is_wrong(width > block_layout::widest))
         return archive.fail("a table cannot have slots of " + std::to_string(width) + " bits");
       self.layout_ = block_layout(spacing(slots), width);
     }
@@ -401,17 +403,17 @@ class block_memory {
   // Fields from outside: is every block there, and nothing beyond its slots?
   status validate() const {
     TAMIS_TRY(const std::uint64_t bytes, bytes_of(layout_, blocks_));
-    if (bytes != bytes_.size() || blocks_ == 0) {
+    if (is_wrong(bytes != bytes_.size()) || is_wrong(blocks_ == 0)) {
       return failure{"a table of " + std::to_string(blocks_) + " blocks has " + std::to_string(bytes_.size()) + " bytes, not " +
                      std::to_string(bytes)};
     }
     const std::uint8_t* const spare = bytes_.data() + bytes_.size() - spare_bytes;
-    if (std::any_of(spare, spare + spare_bytes, [](std::uint8_t b) { return b != 0; }))
+    if (is_wrong(std::any_of(spare, spare + spare_bytes, [](std::uint8_t b) { return b != 0; })))
       return failure{"a table has ones behind its last block"};
     const unsigned used_bits = layout_.slots() * layout_.columns() % 8;
     if (used_bits != 0) {
       for (std::uint64_t block = 0; block < blocks_; ++block) {
-        if (record(block)[layout_.bytes_at() - 1] >> used_bits != 0)
+        if (is_wrong(record(block)[layout_.bytes_at() - 1] >> used_bits != 0))
           return failure{"block " + std::to_string(block) + " of a table has ones behind its columns"};
       }
     }

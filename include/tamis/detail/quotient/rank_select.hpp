@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/quotient/block_moves.hpp"
 #include "tamis/detail/quotient/end_room.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
@@ -304,11 +305,11 @@ class rank_select : public block_moves<Layout> {
   }
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {
-    if (values_.size() / block_slots != blocks() || values_.size() % block_slots != 0) {
+    if (is_wrong(values_.size() / block_slots != blocks()) || is_wrong(values_.size() % block_slots != 0)) {
       return failure{"the table has " + std::to_string(values_.size()) + " slots in " + std::to_string(blocks()) + " blocks"};
     }
     if constexpr (Layout.labels) {
-      if (labels_.size() != slots()) return failure{"the number of labels is not that of the slots"};
+      if (is_wrong(labels_.size() != slots())) return failure{"the number of labels is not that of the slots"};
     }
     return this->validate_runs();
   }

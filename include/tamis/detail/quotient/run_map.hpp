@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/quotient/run_search.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -185,7 +186,7 @@ class run_map : public run_search<BlockSlots, Headers> {
   // what has to be shown is that there are as many of both, that no run ends before its quotient's own slot, and that offsets
   // say where runs have ended. A runend that comes too early is the first one to stand in a slot that is free by the header.
   status validate_runs() const {
-    if (quotients_ == 0 || quotients_ > slots()) {
+    if (is_wrong(quotients_ == 0) || is_wrong(quotients_ > slots())) {
       return failure{"the table has " + std::to_string(quotients_) + " quotients and " + std::to_string(slots()) + " slots"};
     }
     const std::uint64_t extra = ~low_mask(block_slots);
@@ -195,22 +196,23 @@ class run_map : public run_search<BlockSlots, Headers> {
       const block_header header = headers_[block];
       const std::uint64_t begin = block * block_slots;
       const std::uint64_t offset = end - std::min(end, begin);
-      if (header.offset != std::min<std::uint64_t>(offset, saturated_offset)) return damaged(block, "a wrong offset");
-      if (((header.occupied | header.runends) & extra) != 0) return damaged(block, "bits beyond its slots");
-      if (header.occupied != 0 && begin + std::bit_width(header.occupied) > quotients_) {
+      if (is_wrong(header.offset != std::min<std::uint64_t>(offset, saturated_offset))) return damaged(block, "a wrong offset");
+      if (is_wrong(((header.occupied | header.runends) & extra) != 0)) return damaged(block, "bits beyond its slots");
+      if (is_wrong(header.occupied != 0 && begin + std::bit_width(header.occupied) > quotients_)) {
         return damaged(block, "a run of a quotient that does not exist");
       }
       const std::uint64_t free_here = base::free_slots(header) & ~extra;
-      if ((free_here & header.runends) != 0) return unmatched(block);
+      if (is_wrong((free_here & header.runends) != 0)) return unmatched(block);
       free += popcount(free_here);
       if (header.occupied == 0) continue;
       const std::uint64_t ends = high_bits(header.runends, header.offset);
       const unsigned open = popcount(header.occupied) - popcount(ends);  // none has ended too often
       end = open == 0 ? begin + std::bit_width(ends) : std::max(end, begin + block_slots);
-      if (open != 0 && !skip_runends(open, end)) return unmatched(block);
+      if (open != 0 && is_wrong(!skip_runends(open, end))) return unmatched(block);
     }
     const std::uint64_t used = slots() - free;
-    if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
+    if (is_wrong(used != used_))
+      return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
     return {};
   }
 

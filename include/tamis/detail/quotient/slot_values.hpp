@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/byte_column.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
 
@@ -273,11 +274,12 @@ class slot_values {
     archive(self.size_, self.width_, self.low_, self.rest_);
   }
   status validate() const {
-    if (width_ < 1 || width_ > word_bits) return failure{"slots of " + std::to_string(width_) + " bits: 1 to 64 are allowed"};
+    if (is_wrong(width_ < 1) || is_wrong(width_ > word_bits))
+      return failure{"slots of " + std::to_string(width_) + " bits: 1 to 64 are allowed"};
     const std::uint64_t low = width_ >= 8 ? size_ : 0;
     const std::uint64_t rest = width_ != 8 ? size_ : 0;
     const unsigned rest_width = width_ >= 8 ? width_ - 8 : width_;
-    if (low_.size() != low || rest_.size() != rest || (rest != 0 && rest_.width() != rest_width)) {
+    if (is_wrong(low_.size() != low) || is_wrong(rest_.size() != rest) || is_wrong(rest != 0 && rest_.width() != rest_width)) {
       return failure{"the planes of " + std::to_string(size_) + " slots of " + std::to_string(width_) +
                      " bits have other sizes"};
     }

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/quotient/run_words.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -346,7 +347,7 @@ class spaced_table {
   // Fields from outside: after this, every operation stays inside the table and ends. As in run_map::validate_runs(): a runend
   // that comes too early is the first one to stand in a slot that is free by the header.
   status validate() const {
-    if (quotients_ == 0 || divide_up(quotients_, block_quotients) > blocks()) {
+    if (is_wrong(quotients_ == 0) || is_wrong(divide_up(quotients_, block_quotients) > blocks())) {
       return failure{"the table has " + std::to_string(quotients_) + " quotients in " + std::to_string(blocks()) + " blocks"};
     }
     const spacing s = spaced();
@@ -356,21 +357,22 @@ class spaced_table {
       record_header header = memory_.header(block);
       header.runends &= s.all_slots();
       const std::uint64_t offset = end <= block_slot{block, 0} ? 0 : distance({block, 0}, end);
-      if (header.offset != std::min<std::uint64_t>(offset, longest_offset)) return damaged(block, "a wrong offset");
-      if (header.occupied != 0 && block * block_quotients + std::bit_width(header.occupied) > quotients_) {
+      if (is_wrong(header.offset != std::min<std::uint64_t>(offset, longest_offset))) return damaged(block, "a wrong offset");
+      if (is_wrong(header.occupied != 0 && block * block_quotients + std::bit_width(header.occupied) > quotients_)) {
         return damaged(block, "a run of a quotient that does not exist");
       }
       const std::uint64_t free = free_slots(header, s);
-      if ((free & header.runends) != 0) return unmatched(block);
+      if (is_wrong((free & header.runends) != 0)) return unmatched(block);
       used += s.slots() - popcount(free);
       if (header.occupied == 0) continue;
       const std::uint64_t ends = header.own_runends();
       const unsigned open = popcount(header.occupied) - popcount(ends);  // none has ended too often
       end = open == 0 ? advanced({block, 0}, static_cast<unsigned>(std::bit_width(ends)))
                       : std::max(end, block_slot{block + 1, 0});
-      if (open != 0 && !skip_runends(open, end)) return unmatched(block);
+      if (open != 0 && is_wrong(!skip_runends(open, end))) return unmatched(block);
     }
-    if (used != used_) return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
+    if (is_wrong(used != used_))
+      return failure{"the table has " + std::to_string(used) + " slots in use, not " + std::to_string(used_)};
     return {};
   }
 

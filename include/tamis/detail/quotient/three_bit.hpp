@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/quotient/end_room.hpp"
 #include "tamis/detail/quotient/run_cursor.hpp"
 #include "tamis/detail/quotient/slot_values.hpp"
@@ -131,7 +132,8 @@ class three_bit : public three_bit_runs {
   }
   // Fields from outside: after this, every operation stays inside the table and ends.
   status validate() const {
-    if (words_.size() % columns != 0 || words_.size() / columns < 2 || (has_values() && values_.size() != slots())) {
+    if (is_wrong(words_.size() % columns != 0) || is_wrong(words_.size() / columns < 2) ||
+        is_wrong(has_values() && values_.size() != slots())) {
       return failure{"the table has " + std::to_string(values_.size()) + " slots and " + std::to_string(words_.size()) +
                      " words of flags"};
     }

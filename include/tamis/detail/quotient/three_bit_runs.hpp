@@ -24,6 +24,7 @@
 #include <string>
 
 #include "tamis/detail/base/checked.hpp"
+#include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
 #include "tamis/detail/bits/word.hpp"
 #include "tamis/detail/quotient/run_search.hpp"
@@ -202,7 +203,7 @@ class three_bit_runs {
   // before it, a run that begins there does so in its quotient's own slot; anywhere else it is shifted, and stands behind
   // another slot in use.
   status validate_runs() const {
-    if (quotients_ == 0 || quotients_ > slots() || header(blocks()).used() != 0) {
+    if (is_wrong(quotients_ == 0) || is_wrong(quotients_ > slots()) || is_wrong(header(blocks()).used() != 0)) {
       return failure{"the table has " + std::to_string(slots()) + " slots for " + std::to_string(quotients_) + " quotients"};
     }
     std::uint64_t open = 0;       // quotients of earlier blocks whose runs have not begun yet
@@ -211,17 +212,18 @@ class three_bit_runs {
     for (std::uint64_t block = 0; block < blocks(); ++block) {
       const flags f = header(block);
       const std::uint64_t in_use = f.used();
-      if ((f.continuation & ~f.shifted) != 0 || (f.shifted & ~(in_use << 1 | used_last)) != 0) return wrong_runs();
-      if (f.occupied != 0 && block * block_slots + std::bit_width(f.occupied) > quotients_) return wrong_runs();
+      if (is_wrong((f.continuation & ~f.shifted) != 0)) return wrong_runs();
+      if (is_wrong((f.shifted & ~(in_use << 1 | used_last)) != 0)) return wrong_runs();
+      if (is_wrong(f.occupied != 0 && block * block_slots + std::bit_width(f.occupied) > quotients_)) return wrong_runs();
       const std::uint64_t begins = in_use & ~f.continuation;
       const std::uint64_t own = begun_before(f.occupied, begins, open);
-      if ((begins & (own ^ ~f.shifted)) != 0) return wrong_runs();
+      if (is_wrong((begins & (own ^ ~f.shifted)) != 0)) return wrong_runs();
       open += popcount(f.occupied) - std::uint64_t{popcount(begins)};
       used += popcount(in_use);
       used_last = in_use >> (word_bits - 1);
     }
-    if (open != 0) return wrong_runs();
-    if (used != used_)
+    if (is_wrong(open != 0)) return wrong_runs();
+    if (is_wrong(used != used_))
       return failure{"the table says that " + std::to_string(used_) + " slots are in use, but they are " +
                      std::to_string(used)};
     return {};
