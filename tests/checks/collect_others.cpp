@@ -1,6 +1,7 @@
 // Files that hold no filter of the registry: patches, filters that threads share, and the settings of a store.
 
 #include "src/concurrent_parts.hpp"
+#include "tamis/concurrent.hpp"
 #include "tamis/difference.hpp"
 #include "tests/checks/collection.hpp"
 #include "tests/support/keys.hpp"
@@ -76,7 +77,7 @@ TEST(shared_filters, with_other_numbers_of_stripes) {
     content.bits = bits;
     content.filters.assign(filters, {reinterpret_cast<const char*>(one.data()), one.size()});
     memory_sink sink;
-    const detail::frame_header header{detail::saved_stripes::frame_kind, detail::saved_stripes::version,
+    const detail::frame_header header{std::string(concurrent_filter::saved_kind), detail::saved_stripes::version,
                                       test_hash().identity()};
     detail::write_frame(sink, header, [&](detail::writer& out) { out(content); }).value();
     collection::of_tree().look_at("concurrent", ".concurrent", sink.bytes());
