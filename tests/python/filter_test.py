@@ -385,6 +385,14 @@ ArrowStream.Stream._fields_ = [("get_schema", ArrowStream.SCHEMA), ("get_next", 
 
 
 class Adapting(unittest.TestCase):
+    def test_a_batch_that_makes_the_filter_grow_loses_none(self):
+        seen = tamis.Filter(capacity=100)
+        stored = tamis.Remote(seen)
+        for first in range(0, 8000, 1000):
+            seen.update(range(first, first + 1000), stored)
+            stored.update(range(first, first + 1000))
+        self.assertTrue(all(seen.contains_many(range(8000))))
+
     def test_mistakes_are_fixed(self):
         for kind in ("evergreen", "taf", "exaf"):
             seen = tamis.Filter(kind, 20000, fpr=0.05)
