@@ -112,8 +112,10 @@ class world {
       wrong = few ? insert() : erase();
       // Segments that are joined lose a bit.
       may_accept_more = may_accept_more || filter_.tree().segments().size() != segments;
-    } else if (kind < 92) {
+    } else if (kind < 88) {
       wrong = adapt();
+    } else if (kind < 92) {
+      if (truth_.size() != 0) filter_.rejuvenate(some_key());
     } else if (kind < 94) {
       wrong = save_and_load();
     } else if (kind < 95) {
