@@ -157,7 +157,8 @@ std::vector<verdict> judge(const table& seen) {
     }
   }
   const char* why =
-      "At 12 bits a slot has nine bits, a byte and a column, and a block's quotients lie closer than its slots. Instructions "
+      "At 12 bits a slot has nine bits, a byte and a column, and where a quotient's run begins has to be computed. "
+      "Instructions "
       "(callgrind, AVX2, 2^15 keys), rsqf and evergreen: negatives 97 and 125, positives 123 and 167; in batches 98 and 108, "
       "130 and 150.";
   return {single.judge(why), in_cache.judge(why), out_of_cache.judge(why), negatives.judge(), positives.judge()};
