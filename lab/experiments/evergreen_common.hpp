@@ -25,6 +25,11 @@ inline constexpr const char* why_steps =
     "of the quotients give up a bit at once: its rate goes from 0.41 to 0.62 % at six different negatives per key. The fixes "
     "up "
     "to ten need half of that room.";
+inline constexpr const char* why_90 =
+    "By default acf-cuckooing is filled to 90 %: f bits of fingerprint in f / 0.9 bits per key, f whole. Just below a step of "
+    "f, "
+    "as at 10, 11 … bits, it makes twice evergreen's mistakes, just above one, as at 10.5, 11.5 …, one and a half times as "
+    "many.";
 inline constexpr const char* why_95 =
     "Filled to 95 %, acf-cuckooing has a rate of 3.8 / 2^f in f / 0.95 bits, f whole: from 0.9 (just above a step of f) to 1.7 "
     "times (just below) the rate of evergreen's table. Its mirror takes 136 bits per slot of slow memory.";

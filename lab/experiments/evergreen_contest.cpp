@@ -183,7 +183,7 @@ std::vector<verdict> judge(const table& seen) {
   const geometric_mean loss = mean_of(cells(seen, static_set));
   std::vector<verdict> all = {wins_by(seen, taf, 2.4),
                               wins_by(seen, exaf, 2.4),
-                              wins_by(seen, acf, 1.8),
+                              wins_by(seen, acf, 1.8, why_90),
                               wins_by(seen, acf_95, 1.8, why_95),
                               wins_by(seen, cache_64, 1.4),
                               wins_by(seen, cache_128, 1.4),
