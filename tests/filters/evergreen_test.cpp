@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "tamis/detail/base/random.hpp"
@@ -439,6 +440,32 @@ TEST(evergreen, grows_without_a_store_and_gets_its_bits_back) {
     EXPECT_EQ(filter.keys(), keys.size());
     EXPECT_EQ(filter.copies(), 0u);
   }
+}
+
+// No remote promises an order.
+TEST(evergreen, is_renewed_alike_from_a_store_in_any_order) {
+  struct backward_remote {
+    const multiset_remote* behind;
+
+    void for_each_in(digest_range range, const std::function<bool(digest)>& visit) const {
+      std::vector<digest> all;
+      behind->for_each_in(range, [&](digest d) { all.push_back(d); });
+      for (std::size_t i = all.size(); i-- != 0 && visit(all[i]);) {
+      }
+    }
+  };
+  multiset_remote stored;
+  const backward_remote backward{&stored};
+  evergreen f = make(1000, {{"segment", "256"}});
+  evergreen g = f;
+  for (const digest d : keys(20'000)) {
+    stored.insert(d);
+    ASSERT_EQ(f.insert(d, stored), insert_result::inserted);
+    ASSERT_EQ(g.insert(d, backward), insert_result::inserted);
+  }
+  EXPECT_EQ(f.missing(), 0u);
+  EXPECT_EQ(g.missing(), 0u);
+  EXPECT_EQ(f, g);
 }
 
 TEST(evergreen, does_not_grow_if_the_store_has_keys_that_it_has_not) {

@@ -435,6 +435,8 @@ class evergreen {
   bool add_at(const detail::stream_prefix& p);
   void forget(std::uint64_t dropped);
   std::uint64_t rejuvenate_all_with(const remote_ref& stored);
+  template <class Visit>
+  void for_each_key(const detail::stream_prefix& under, const remote_ref& stored, Visit visit) const;
   using stream_list = detail::short_list<detail::uint128, 24>;
   // The streams of the stored keys under a prefix, in order. What an adapt may cost is bounded: false says that they are more.
   bool read_keys(const detail::stream_prefix& under, const remote_ref& stored, stream_list& streams) const;

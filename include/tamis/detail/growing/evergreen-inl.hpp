@@ -71,43 +71,62 @@ inline void evergreen::forget(std::uint64_t dropped) {
   keys_ -= std::min(keys_, dropped - of_copies);
 }
 
+// Calls visit(stream) for the stored keys under a prefix, until it answers false.
+template <class Visit>
+void evergreen::for_each_key(const detail::stream_prefix& under, const remote_ref& stored, Visit visit) const {
+  stored.for_each_in(tree_.places().digests_of(under), [&](digest key) {
+    const detail::stream_places::position p = tree_.places().stream_of(key);
+    return p.root != under.root || !under.matches(p.stream) || visit(p.stream);
+  });
+}
+
 inline bool evergreen::renew(std::uint64_t place, const remote_ref& stored, const digest* pending,
                              detail::segment_growth_kind kind) {
   const detail::segment& s = tree_[tree_.segment_at(place)];
   const detail::stream_prefix under = tree_.prefix_at(place);
-  // Every key but the pending one has an entry: there are no more keys than that.
-  const std::uint64_t most = s.table().entries() + 1;
-  detail::table_list<detail::uint128> keys;
-  keys.reserve(most);
-  bool too_many = false;
-  stored.for_each_in(tree_.places().digests_of(under), [&](digest d) {
-    const detail::stream_places::position p = tree_.places().stream_of(d);
-    if (p.root != under.root || !under.matches(p.stream)) return true;
-    too_many = keys.size() == most;
-    if (!too_many) keys.push_back(p.stream);
-    return !too_many;
-  });
-  if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
-  detail::uint128 waiting = 0;
-  if (pending != nullptr) {
-    waiting = tree_.places().stream_of(*pending).stream;
-    const auto at = std::lower_bound(keys.begin(), keys.end(), waiting);
-    if (at != keys.end() && *at == waiting) keys.erase(at);
-  }
   const unsigned width = width_of(s.shape().cell_bits + (kind == detail::segment_growth_kind::doubled));
-  detail::segment_renewal renewal(s, keys, pending == nullptr ? nullptr : &waiting, kind, width);
-  if (too_many || keys.size() == most) {
-    ++missing_;
-    return false;
+  const detail::uint128 waiting = pending == nullptr ? 0 : tree_.places().stream_of(*pending).stream;
+  bool may_be_pending = pending != nullptr;  // it is no key yet, whether the store has it or not
+  std::optional<detail::segment_renewal> renewal;
+  const auto begin = [&] { renewal.emplace(s, pending == nullptr ? nullptr : &waiting, kind, width); };
+  const auto add = [&](detail::uint128 stream) {
+    if (!may_be_pending || stream != waiting) return renewal->add(stream);
+    may_be_pending = false;
+    return true;
+  };
+  begin();
+  bool goes_on = true;
+  bool in_order = true;
+  detail::uint128 last = 0;
+  for_each_key(under, stored, [&](detail::uint128 stream) {
+    in_order = in_order && last <= stream;
+    goes_on = goes_on && in_order && add(stream);
+    last = stream;
+    return goes_on;
+  });
+  if (!in_order) {
+    // Every key but the pending one has an entry: there are no more keys than that.
+    const std::uint64_t most = s.table().entries() + 1;
+    detail::table_list<detail::uint128> keys;
+    keys.reserve(most + 1);
+    for_each_key(under, stored, [&](detail::uint128 stream) {
+      if (keys.size() <= most) keys.push_back(stream);
+      return keys.size() <= most;
+    });
+    std::sort(keys.begin(), keys.end());
+    may_be_pending = pending != nullptr;
+    begin();
+    for (std::size_t i = 0; i < keys.size() && add(keys[i]); ++i) {
+    }
   }
-  auto renewed = renewal.run();
+  auto renewed = renewal->finish();
   if (!renewed) return false;
   if (renewed->empty()) {
     ++missing_;
     return false;
   }
   tree_.replace(place, *std::move(renewed));
-  forget(renewal.dropped());
+  forget(renewal->dropped());
   return true;
 }
 

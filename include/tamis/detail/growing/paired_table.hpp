@@ -25,6 +25,26 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
+// What a table knows of its entries.
+struct entry_counts {
+  std::uint64_t entries = 0;
+  std::uint64_t lengthened = 0;  // of these
+  std::uint64_t lost = 0;        // by plain ones: 2^b - 1 for b bits
+
+  // Of an aged slot.
+  static std::uint64_t weight_lost(std::uint64_t slot) { return (slot & (~slot + 1)) - 1; }
+  void add(const run_entries& all) {
+    entries += all.size();
+    for (const run_entry& e : all) {
+      if (e.level != 0) {
+        ++lengthened;
+      } else {
+        lost += (std::uint64_t{1} << e.lost) - 1;
+      }
+    }
+  }
+};
+
 class paired_table {
  public:
   paired_table() = default;
@@ -55,6 +75,16 @@ class paired_table {
     paired_table made(format);
     TAMIS_TRY(made.table_, runs.laid_out(spare, s));
     made.count_entries(runs);
+    return made;
+  }
+  // The same, if it is known what they hold.
+  static result<paired_table> laid_out(const dense_runs& runs, std::uint64_t spare, spacing s, slot_format format,
+                                       const entry_counts& counts) {
+    paired_table made(format);
+    TAMIS_TRY(made.table_, runs.laid_out(spare, s));
+    made.entries_ = counts.entries;
+    made.lengthened_ = counts.lengthened;
+    made.lost_ = counts.lost;
     return made;
   }
 
@@ -283,8 +313,7 @@ class paired_table {
         std::count_if(entries.begin(), entries.end(), [](const run_entry& e) { return e.level != 0; }));
   }
 
-  // Of an aged slot.
-  static std::uint64_t weight_lost(std::uint64_t slot) { return (slot & (~slot + 1)) - 1; }
+  static std::uint64_t weight_lost(std::uint64_t slot) { return entry_counts::weight_lost(slot); }
   static std::uint64_t weight_lost(const run_entries& entries) {
     std::uint64_t all = 0;
     for (const run_entry& e : entries) all += e.level == 0 ? (std::uint64_t{1} << e.lost) - 1 : 0;

@@ -73,15 +73,15 @@ class segment {
   }
   segment(const segment_shape& shape, paired_table table) : shape_(shape), table_(std::move(table)) {}
   // With these runs, and as few slots as they and one more need.
-  static result<segment> laid_out(const segment_shape& shape, const dense_runs& runs) {
+  static result<segment> laid_out(const segment_shape& shape, const dense_runs& runs, const entry_counts& counts) {
     unsigned slots = slots_for(shape, runs.size());
-    auto table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format);
+    auto table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format, counts);
     while (!table && slots < spacing::most) {  // no room for the runs at its end
       slots = slots_after(slots);
-      table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format);
+      table = paired_table::laid_out(runs, shape.spare(slots), spacing(slots), shape.format, counts);
     }
-    if (!table)
-      table = paired_table::laid_out(runs, shape.quotients(), spacing(slots), shape.format);  // as long as a run can be
+    if (!table)  // as long as a run can be
+      table = paired_table::laid_out(runs, shape.quotients(), spacing(slots), shape.format, counts);
     if (!table) return std::move(table).take_failure();
     return segment(shape, *std::move(table));
   }

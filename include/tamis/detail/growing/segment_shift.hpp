@@ -162,11 +162,14 @@ class segment_shift {
       write();
       if (slots.size() > 1 && slots[0] > slots[1]) std::swap(slots[0], slots[1]);
       runs_.append(quotient, slots);
+      counts_.entries += slots.size();
+      if (shape_.format == slot_format::uniform) return;
+      for (const std::uint64_t slot : slots) counts_.lost += entry_counts::weight_lost(slot);
     }
     result<segment> laid_out() {
       write();
       runs_.finish();
-      return segment::laid_out(shape_, runs_);
+      return segment::laid_out(shape_, runs_, counts_);
     }
 
    private:
@@ -174,12 +177,14 @@ class segment_shift {
       if (entries_.empty()) return;
       code_.encode(entries_, slots_);
       runs_.append(quotient_, slots_);
+      counts_.add(entries_);
       entries_.clear();
     }
 
     segment_shape shape_;
     pair_code code_;
     dense_runs runs_;
+    entry_counts counts_;
     std::uint64_t quotient_ = 0;
     run_entries entries_;
     run_slots slots_;

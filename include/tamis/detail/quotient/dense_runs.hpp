@@ -22,6 +22,8 @@ class dense_runs {
   dense_runs(std::uint64_t quotients, unsigned width)
       : quotients_(quotients),
         width_(width),
+        byte_bits_(block_layout(spacing(), width).byte_bits()),
+        ends_in_bytes_(block_layout(spacing(), width).ends_in_bytes()),
         occupied_(divide_up(quotients, block_quotients)),
         columns_(std::max(1u, block_layout(spacing(), width).columns())) {}
 
@@ -56,35 +58,98 @@ class dense_runs {
   // room for all.
   template <class Values>
   void append(std::uint64_t quotient, const Values& values) {
-    assert(quotient < quotients_ && values.size() != 0);
+    append(quotient, values.size(), [&](std::size_t i) { return values[i]; });
+  }
+  // The same with values that a call value_of(i) answers.
+  template <class ValueOf>
+  TAMIS_INLINE void append(std::uint64_t quotient, std::size_t size, ValueOf value_of) {
+    assert(quotient < quotients_ && size != 0);
     occupied_[quotient / block_quotients] |= std::uint64_t{1} << (quotient % block_quotients);
-    std::uint64_t left = values.size();
-    for (const std::uint64_t value : values) {
-      // A byte with a runend in it is written as it will stand.
-      waiting_[size_ % word_bits] = --left == 0 && ends_in_bytes() ? value | 0x80 : value;
-      if (++size_ % word_bits == 0) write_values(size_ - word_bits);
+    const std::uint64_t last = size_ + size - 1;
+    if (has_only_bytes()) {
+      std::uint8_t* const to = bytes_.data() + size_;
+      for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<std::uint8_t>(value_of(i));
+      if (ends_in_bytes_) to[size - 1] |= 0x80;  // it is written as it will stand
+      size_ += size;
+    } else {
+      for (std::size_t i = 0; i < size; ++i) {
+        waiting_[size_ % word_bits] = value_of(i);
+        if (++size_ % word_bits == 0) write_values(size_ - word_bits);
+      }
     }
-    columns_[0][(size_ - 1) / word_bits] |= std::uint64_t{1} << ((size_ - 1) % word_bits);
+    columns_[0][last / word_bits] |= std::uint64_t{1} << (last % word_bits);
   }
 
   void finish() {
-    if (size_ % word_bits == 0) return;
+    if (has_only_bytes() || size_ % word_bits == 0) return;
     std::fill(waiting_.begin() + static_cast<std::ptrdiff_t>(size_ % word_bits), waiting_.end(), 0);
     write_values(size_ / word_bits * word_bits);
   }
 
+  // The runs, in order.
+  class cursor {
+   public:
+    explicit cursor(const dense_runs& of) : of_(of), values_(of), left_(of.occupied_[0]) { find(); }
+
+    bool is_at_one() const { return block_ < of_.occupied_.size(); }
+    // Requires: is_at_one(), here and below.
+    std::uint64_t quotient() const { return block_ * block_quotients + static_cast<unsigned>(std::countr_zero(left_)); }
+    // They stay there until next().
+    std::span<const std::uint64_t> values() { return values_.at(at_, size_); }
+    void next() {
+      at_ += size_;
+      left_ &= left_ - 1;
+      find();
+    }
+
+   private:
+    // Values of slots that are asked for in order, of which it has so many as stay in the cache, or a whole run.
+    class window {
+     public:
+      static constexpr std::uint64_t slots = 2048;
+
+      explicit window(const dense_runs& of) : of_(of), values_(std::min(slots, of.size_ + word_bits)) {}
+      std::span<const std::uint64_t> at(std::uint64_t first, std::uint64_t size) {
+        if (first + size > end_) read(first, size);
+        return {values_.data() + (first - begin_), size};
+      }
+
+     private:
+      void read(std::uint64_t first, std::uint64_t size) {
+        begin_ = end_ = first / word_bits * word_bits;
+        const std::uint64_t needed = divide_up(first + size, word_bits) * word_bits - begin_;
+        if (values_.size() < needed) values_.resize(needed);
+        for (; end_ < of_.size_ && end_ + word_bits <= begin_ + values_.size(); end_ += word_bits) {
+          of_.read_values(end_, values_.data() + (end_ - begin_));
+        }
+      }
+
+      const dense_runs& of_;
+      table_list<std::uint64_t> values_;
+      std::uint64_t begin_ = 0;
+      std::uint64_t end_ = 0;
+    };
+
+    void find() {
+      while (left_ == 0) {
+        if (++block_ == of_.occupied_.size()) return;
+        left_ = of_.occupied_[block_];
+      }
+      size_ = of_.run_from(at_);
+    }
+
+    const dense_runs& of_;
+    window values_;
+    std::uint64_t left_;  // occupied bits of the block
+    std::uint64_t block_ = 0;
+    std::uint64_t at_ = 0;  // the run's first slot
+    std::uint64_t size_ = 0;
+  };
+
   // Calls visit(quotient, values) for every run, in order. The values are there while they are visited.
   template <class Visit>
   void for_each_run(Visit visit) const {
-    window values(*this);
-    std::uint64_t at = 0;
-    for (std::uint64_t block = 0; block < occupied_.size(); ++block) {
-      for (std::uint64_t left = occupied_[block]; left != 0; left &= left - 1) {
-        const std::uint64_t size = run_from(at);
-        visit(block * block_quotients + static_cast<unsigned>(std::countr_zero(left)), values.at(at, size));
-        at += size;
-      }
-    }
+    for (cursor run(*this); run.is_at_one(); run.next()) visit(run.quotient(), run.values());
   }
 
   // A table of these runs. An error if they do not fit, or if there is no memory for it.
@@ -98,33 +163,6 @@ class dense_runs {
   }
 
  private:
-  // Values of slots that are asked for in order, of which it has so many as stay in the cache, or a whole run.
-  class window {
-   public:
-    static constexpr std::uint64_t slots = 2048;
-
-    explicit window(const dense_runs& of) : of_(of), values_(std::min(slots, of.size_ + word_bits)) {}
-    std::span<const std::uint64_t> at(std::uint64_t first, std::uint64_t size) {
-      if (first + size > end_) read(first, size);
-      return {values_.data() + (first - begin_), size};
-    }
-
-   private:
-    void read(std::uint64_t first, std::uint64_t size) {
-      begin_ = end_ = first / word_bits * word_bits;
-      const std::uint64_t needed = divide_up(first + size, word_bits) * word_bits - begin_;
-      if (values_.size() < needed) values_.resize(needed);
-      for (; end_ < of_.size_ && end_ + word_bits <= begin_ + values_.size(); end_ += word_bits) {
-        of_.read_values(end_, values_.data() + (end_ - begin_));
-      }
-    }
-
-    const dense_runs& of_;
-    table_list<std::uint64_t> values_;
-    std::uint64_t begin_ = 0;
-    std::uint64_t end_ = 0;
-  };
-
   // The values of 64 slots; `first` is a multiple of 64.
   void read_values(std::uint64_t first, std::uint64_t* out) const {
     const std::uint64_t byte = low_mask(byte_bits());
@@ -167,9 +205,9 @@ class dense_runs {
     t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0u;
     return x ^ t ^ (t << 28);
   }
-  unsigned byte_bits() const { return block_layout(spacing(), width_).byte_bits(); }
-  bool has_bytes() const { return byte_bits() != 0; }
-  bool ends_in_bytes() const { return block_layout(spacing(), width_).ends_in_bytes(); }
+  unsigned byte_bits() const { return byte_bits_; }
+  bool has_bytes() const { return byte_bits_ != 0; }
+  bool has_only_bytes() const { return has_bytes() && columns_.size() == 1; }
   // The free slots; all of them belong to runs of earlier blocks if the offset is longer than the block.
   static std::uint64_t used_by_nobody(const record_header& header, spacing s) {
     return header.offset < s.slots() ? free_slots(header, s) : 0;
@@ -190,8 +228,15 @@ class dense_runs {
     _mm512_storeu_si512(packed, permuted(from, used));
     std::memcpy(bytes_.data() + size_, packed, word_bits);
 #else
+    // Stretches of slots in use, 64 bytes each: what is too much is overwritten, or stands in what bytes_ and tables have more.
     std::uint8_t* to = bytes_.data() + size_;
-    for (std::uint64_t left = used; left != 0; left &= left - 1) *to++ = from[std::countr_zero(left)];
+    for (std::uint64_t left = used; left != 0;) {
+      const auto first = static_cast<unsigned>(std::countr_zero(left));
+      const auto size = static_cast<unsigned>(std::countr_one(left >> first));
+      std::memcpy(to, from + first, word_bits);
+      to += size;
+      left = high_bits(left, first + size);
+    }
 #endif
   }
 #if TAMIS_HAS_AVX512
@@ -274,7 +319,7 @@ class dense_runs {
     for (std::uint64_t block = 0; block < made.blocks(); ++block) {
       if (used[block] == 0) continue;
       std::uint8_t* const record = made.memory_.record(block);
-      for (unsigned k = ends_in_bytes() ? 1 : 0; k < columns_.size(); ++k) {
+      for (unsigned k = ends_in_bytes_ ? 1 : 0; k < columns_.size(); ++k) {
         made.memory_.set_column(record, k, pdep(bits_at(columns_[k], at), used[block]));
       }
       if (has_bytes()) {
@@ -282,7 +327,7 @@ class dense_runs {
         for (std::uint64_t left = used[block]; left != 0;) {  // neighbours together
           const auto first = static_cast<unsigned>(std::countr_zero(left));
           const auto size = static_cast<unsigned>(std::countr_one(left >> first));
-          std::memcpy(to + first, bytes_.data() + at, size);
+          copy_bytes(to + first, bytes_.data() + at, size);
           at += size;
           left = high_bits(left, first + size);
         }
@@ -292,8 +337,33 @@ class dense_runs {
     }
   }
 
+  // Up to 64 of them, without a call.
+  TAMIS_INLINE static void copy_bytes(std::uint8_t* to, const std::uint8_t* from, unsigned size) {
+    const auto ends = [&]<class Word>(Word) TAMIS_INLINE_LAMBDA {  // the first and the last word, which may overlap
+      Word first;
+      Word last;
+      std::memcpy(&first, from, sizeof first);
+      std::memcpy(&last, from + size - sizeof last, sizeof last);
+      std::memcpy(to, &first, sizeof first);
+      std::memcpy(to + size - sizeof last, &last, sizeof last);
+    };
+    if (size > 16) {
+      std::memcpy(to, from, size);
+    } else if (size >= 8) {
+      ends(std::uint64_t{});
+    } else if (size >= 4) {
+      ends(std::uint32_t{});
+    } else if (size >= 2) {
+      ends(std::uint16_t{});
+    } else {
+      *to = *from;
+    }
+  }
+
   std::uint64_t quotients_;
   unsigned width_;
+  unsigned byte_bits_;  // of a value that stand in its byte
+  bool ends_in_bytes_;
   std::uint64_t size_ = 0;
   table_list<std::uint64_t> occupied_;
   table_list<table_list<std::uint64_t>> columns_;
