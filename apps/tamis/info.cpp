@@ -5,6 +5,7 @@
 #include "command_files.hpp"
 #include "commands.hpp"
 #include "filter_file.hpp"
+#include "fix_use.hpp"
 #include "numbers.hpp"
 #include "printable.hpp"
 #include "tamis/detail/base/zeroed_array.hpp"
@@ -40,6 +41,13 @@ std::string mistakes_text(const list_use& list) {
                      format_bytes(list.bits / 8));
 }
 
+std::string fixes_text(const fix_use& use, std::uint64_t memory) {
+  std::string text = fmt::format("{} entries lengthened, {} of the memory ({})", grouped(use.fixes), format_bytes(use.bits / 8),
+                                 percent(static_cast<double>(use.bits) / static_cast<double>(memory)));
+  if (use.over_budget) text += fmt::format("; {} over the budget", percent(*use.over_budget));
+  return text;
+}
+
 std::string bits_per_key_text(const any_filter& filter) {
   const std::string made_for = fmt::format("{:.2f} when it holds its capacity", bits_per_key(filter, filter.capacity()));
   if (filter.keys() == 0) return made_for;
@@ -69,6 +77,7 @@ void print(const std::string& path, const filter_file& file, output& out) {
   line("memory", memory_text(filter));
   line("bits per key", bits_per_key_text(filter));
   if (const auto list = list_of(filter.model())) line("known mistakes", mistakes_text(*list));
+  if (const auto use = fixes_of(filter)) line("fixes", fixes_text(*use, filter.bits().fast));
   line("expected rate", percent(filter.expected_fpr()) + " false positives, as full as it is now");
   line("hash", hash_text(file.hash));
   line("format version", std::to_string(format_version));
@@ -79,7 +88,9 @@ void run_info(info_flags& given) {
   const filter_file file = open_filter_unkeyed(given.path);
   output out;
   if (given.files.text_wanted()) print(given.path, file, out);
-  write_json(given.json, info_json(file.filter, file.hash.family));
+  json shown = info_json(file.filter, file.hash.family);
+  if (const auto use = fixes_of(file.filter)) shown["fixes"] = fixes_json(*use);
+  write_json(given.json, shown);
   out.flush();
 }
 

@@ -1,10 +1,13 @@
 """What each command does, and the JSON it promises."""
 
 import json
+import os
+import shutil
 import unittest
 
 from tool import ToolTest, lines
 
+GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "v2")
 INFO = ["filter", "keys", "capacity", "load", "bits_per_key", "expected_fpr", "hash", "format_version", "options", "known_mistakes"]
 
 
@@ -44,6 +47,23 @@ class Commands(ToolTest):
         text = self.ok("info", "f")
         for part in ["checksums        correct", "fast, seed beef", "50.0 %", "KiB"]:
             self.assertIn(part, text)
+
+    def test_info_says_what_fixes_take(self):
+        for filter, has_budget in [("evergreen", False), ("evergreen-fixed", True)]:
+            self.create(filter, filter, "10k", "0.01")
+            self.assertEqual(self.json("info", filter)["fixes"], {"fixes": 0, "bits": 0, "over_budget": 0 if has_budget else None})
+            shutil.copy(os.path.join(GOLDEN, filter + ".tamis"), self.path("used"))
+            info = self.json("info", "used")
+            seen = info["fixes"]
+            self.assertGreater(seen["fixes"], 0, filter)
+            # A slot or a little more for each, of at least as many bits as a remainder has.
+            self.assertGreaterEqual(seen["bits"], seen["fixes"] * int(info["options"]["remainder"]), filter)
+            self.assertLess(seen["bits"], info["bits_per_key"] * info["keys"] / 2, filter)
+            text = self.ok("info", "used")
+            self.assertRegex(text, rf"(?m)^fixes +{seen['fixes']} entries lengthened, [0-9.]+ [A-Za-z]+ of the memory \([0-9.]+ %\)", filter)
+            self.assertEqual("over the budget" in text, has_budget)
+        self.create("other", "rsqf", "10k", "0.01")
+        self.assertNotIn("fixes", self.json("info", "other"))
 
     def test_create_and_merge_tell_what_info_tells(self):
         self.assertEqual(list(self.json("create", "f", "--filter", "bloom", "--capacity", "10", "--bits-per-key", "8")), INFO)

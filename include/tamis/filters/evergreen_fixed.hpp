@@ -155,6 +155,7 @@ class evergreen_fixed {
     return rate(table_.wide()) + (table_.first_wide() == 0 ? 0.0 : rate(table_.narrow()));
   }
   memory_bits bits() const { return {table_.bits()}; }
+  std::uint64_t budget_bits() const { return budget_bits_; }  // that it had when it was made; a hard budget is never exceeded
   option_list settings() const {
     return {{"remainder", std::to_string(width())}, {"budget", budget_ == budget::soft ? "soft" : "hard"}};
   }
