@@ -304,8 +304,8 @@ class block_memory {
     std::uint64_t exceeds = 0;
     const std::uint8_t* const bytes = record + layout_.bytes_at();
     if (layout_.ends_in_bytes()) {
-      std::array<std::uint8_t, 65> values;
-      for (unsigned i = 0; i < values.size(); ++i) values[i] = bytes[i] & 0x7f;
+      std::array<std::uint8_t, 72> values;
+      for (unsigned i = 0; i < values.size(); i += 8) store(values.data() + i, load(bytes + i) & 0x7f7f7f7f7f7f7f7fu);
       exceeds = ~order_of_neighbours(values.data()).ascends;
     } else if (layout_.has_bytes()) {
       exceeds = ~order_of_neighbours(bytes).ascends;
