@@ -165,6 +165,8 @@ class counter_judge {
     const std::uint64_t values[] = {0, 1, 2 & all, all, beside, (beside + 1) & all, table_.value(other), random() & all};
     table_.set_value(slot, values[random.below(std::size(values))]);
   }
+  void set(std::size_t i, std::uint64_t value) { table_.set_value(slots_[i], value); }
+  std::size_t size() const { return slots_.size(); }
   bool accepts() {
     keys_ = fingerprints_ = 0;
     bool sound = true;
@@ -192,10 +194,13 @@ class counter_judge {
     fingerprints_ -= 1 + lies;
     if (random.chance(0.3)) ++keys_;
   }
-  bool is_taken() const {
+  std::uint64_t keys() const { return keys_; }
+  std::uint64_t fingerprints() const { return fingerprints_; }
+  bool is_taken() const { return is_taken_as(keys_, fingerprints_); }
+  bool is_taken_as(std::uint64_t keys, std::uint64_t fingerprints) const {
     memory_sink sink;
     writer out(sink);
-    out(capacity_, keys_, fingerprints_, table_);
+    out(capacity_, keys, fingerprints, table_);
     EXPECT_TRUE(out.finish().ok());
     const std::vector<std::byte> bytes = std::move(sink).take();
     memory_source source(bytes);
@@ -238,6 +243,35 @@ TEST(cqf, takes_no_runs_but_those_that_it_would_write) {
   }
   EXPECT_GT(taken, 1000u);
   EXPECT_GT(refused, 1000u);
+}
+
+// One run with all values below six in every order, and every number of keys and fingerprints that it may be said to have.
+TEST(cqf, takes_no_run_of_six_slots_but_those_that_it_would_write) {
+  random_source random(8);
+  for (const unsigned width : {8u, 12u}) {
+    cqf filter = make(64, width);
+    while (filter.keys() < 6) {
+      const digest d{random() >> 7, 0};  // quotient 0
+      if (!filter.may_contain(d)) filter.insert(d);
+    }
+    counter_judge judge(filter);
+    ASSERT_EQ(judge.size(), 6u);
+    unsigned taken = 0;
+    for (unsigned number = 0; number < 46'656; ++number) {
+      for (unsigned i = 0, left = number; i < 6; ++i, left /= 6) judge.set(i, left % 6);
+      const bool expected = judge.accepts();
+      taken += expected;
+      ASSERT_EQ(judge.is_taken(), expected) << "run " << number;
+      if (number % 5 != 0) continue;
+      for (std::uint64_t keys = 5; keys <= 8; ++keys) {
+        for (std::uint64_t fingerprints = 1; fingerprints <= 6; ++fingerprints) {
+          const bool is_so = expected && keys == judge.keys() && fingerprints == judge.fingerprints();
+          ASSERT_EQ(judge.is_taken_as(keys, fingerprints), is_so) << "run " << number << " as " << keys << ", " << fingerprints;
+        }
+      }
+    }
+    EXPECT_GT(taken, 100u);
+  }
 }
 
 }  // namespace

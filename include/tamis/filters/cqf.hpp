@@ -257,7 +257,24 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
       inside_before = descends_before = 0;
       if (has_short_counters && descending != 0) {
         const std::uint64_t next_followed = is_last ? 0 : followed_slots(block + 1);
-        for (std::uint64_t left = descending & ~inside; left != 0; left &= left - 1) {
+        std::uint64_t left = descending & ~inside;
+        if constexpr (sizeof(Word) == 1) {
+          // Counters of three slots, if there are no others.
+          const std::uint64_t threes = left & (followed >> 1 | next_followed << (block_slots - 1)) &
+                                       detail::equal_to_second_next(values.data()) & ~detail::equal_bytes(values.data() + 1, 1);
+          const std::uint64_t theirs = threes << 1 | threes << 2;
+          if ((threes & theirs) == 0 && (left & ~threes & ~theirs) == 0) {
+            left = 0;
+            counters = threes;
+            descending &= ~threes;
+            inside |= theirs;
+            inside_before = threes >> (block_slots - 1) | threes >> (block_slots - 2);
+            all.fingerprints -= 2 * std::uint64_t{detail::popcount(threes)};
+            for (std::uint64_t more = threes & ~detail::equal_bytes(values.data() + 1, 0); more != 0; more &= more - 1)
+              keys += values[static_cast<unsigned>(std::countr_zero(more)) + 1] - 1u;
+          }
+        }
+        for (; left != 0; left &= left - 1) {
           const auto i = static_cast<unsigned>(std::countr_zero(left));
           if ((inside >> i & 1) != 0) continue;
           const std::uint64_t run = followed >> i | (i == 0 ? 0 : next_followed << (block_slots - i));

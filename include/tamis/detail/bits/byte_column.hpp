@@ -132,6 +132,24 @@ TAMIS_INLINE neighbour_order order_of_neighbours(const Word* values) {
   return all;
 }
 
+// Of 66 bytes in a row, bit i: is byte i equal to the second one behind it?
+TAMIS_INLINE std::uint64_t equal_to_second_next(const std::uint8_t* bytes) {
+#if TAMIS_HAS_AVX512
+  return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_loadu_si512(bytes + 2));
+#elif TAMIS_HAS_AVX2
+  const auto half = [&](unsigned i) -> std::uint64_t {
+    const __m256i here = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + i));
+    const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + i + 2));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(here, next)));
+  };
+  return half(0) | half(32) << 32;
+#else
+  std::uint64_t equal = 0;
+  for (unsigned i = 0; i < word_bits; ++i) equal |= static_cast<std::uint64_t>(bytes[i] == bytes[i + 2]) << i;
+  return equal;
+#endif
+}
+
 // Bit i: is byte i, without its highest bit, equal to `value`?  Requires: value < 128.
 TAMIS_INLINE std::uint64_t equal_below_top(const std::uint8_t* bytes, std::uint8_t value) {
 #if TAMIS_HAS_AVX512
