@@ -47,6 +47,24 @@ TEST(byte_column, compares_64_bytes_of_seven_bits_and_reads_the_eighth) {
   }
 }
 
+TEST(byte_column, reads_one_bit_of_64_bytes_and_compares_each_with_the_second_next) {
+  random_source random(4);
+  std::uint8_t bytes[66];
+  for (int round = 0; round < 20000; ++round) {
+    const std::uint64_t values = 1 + random.below(256);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(values));
+    const auto k = static_cast<unsigned>(random.below(8));
+    std::uint64_t bits = 0;
+    std::uint64_t equal = 0;
+    for (unsigned i = 0; i < 64; ++i) {
+      bits |= std::uint64_t{bytes[i] >> k & 1u} << i;
+      equal |= std::uint64_t{bytes[i] == bytes[i + 2]} << i;
+    }
+    ASSERT_EQ(bit_of_bytes(bytes, k), bits);
+    ASSERT_EQ(equal_to_second_next(bytes), equal);
+  }
+}
+
 TEST(byte_column, compares_eight_bytes_with_eight_values) {
   random_source random(2);
   std::uint8_t bytes[8];
