@@ -116,11 +116,10 @@ void* rdb_load(server_io* io, int version) {
 void rdb_save(server_io* io, void* held) {
   const auto& v = *static_cast<const value*>(held);
   try {
-    counting_sink counted;
-    v.save(counted).value();
-    api.SaveUnsigned(io, counted.count());
+    const value::saved whole(v);
+    api.SaveUnsigned(io, whole.bytes());
     into_rdb sink(io);
-    v.save(sink).value();
+    whole.write(sink).value();
     sink.flush();
   } catch (const std::exception& thrown) {
     api.LogIOError(io, "warning", "tamis: a value cannot be saved: %s", thrown.what());

@@ -197,11 +197,10 @@ int load_chunk(const call& c) {
 }
 
 void emit_parts(server_io* io, server_string* key, const value& v) {
-  counting_sink counted;
-  v.save(counted).value();
-  into_parts sink(counted.count(),
+  const value::saved whole(v);
+  into_parts sink(whole.bytes(),
                   [&](const std::string& part) { api.EmitAOF(io, "TAMIS.LOAD", "sb", key, part.data(), part.size()); });
-  v.save(sink).value();
+  whole.write(sink).value();
   sink.flush();
 }
 

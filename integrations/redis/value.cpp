@@ -149,30 +149,27 @@ result<std::unique_ptr<value>> value::create(const request& asked, std::uint64_t
   return made;
 }
 
-status value::save(byte_sink& sink) const {
-  const frame_header header{std::string(kind), kind_version, hash_.identity()};
-  // A frame is written twice over, for its sums, and some filters take long to write their table. So the filter is written
-  // once, beside; where there is no memory for that, as often as it takes.
-  memory_sink beside;
-  bool is_beside = true;
-  try {
-    TAMIS_CHECK(filter_.save(beside));
-  } catch (const std::bad_alloc&) {
-    beside = memory_sink();
-    is_beside = false;
-  }
-  const std::vector<std::byte> filter = std::move(beside).take();
-  status filter_saved;
-  TAMIS_CHECK(detail::write_frame(sink, header, [&](writer& out) {
-    out(asked_, counters_);
-    if (is_beside) {
-      out.bytes(filter);
-    } else {
-      into_writer inside(out);
-      filter_saved = filter_.save(inside);
-    }
-  }));
-  return filter_saved;
+// The filter's own frame is written twice over, for its sums, and so is this one around it.
+status value::put(writer& out) const {
+  out(asked_, counters_);
+  into_writer inside(out);
+  return filter_.save(inside);
+}
+
+value::saved::saved(const value& of) : of_(of), index_{{std::string(kind), kind_version, of.hash_.identity()}, {}, {}, 0} {
+  detail::block_summing_sink summed(index_.blocks.block_bits);
+  writer out(summed);
+  of.put(out).value();
+  out.finish().value();
+  index_.blocks = summed.blocks();
+  index_.sums = std::move(summed).take();
+}
+
+status value::saved::write(byte_sink& sink) const {
+  TAMIS_CHECK(detail::write_index(sink, index_));
+  writer out(sink);
+  TAMIS_CHECK(of_.put(out));
+  return out.finish();
 }
 
 result<std::unique_ptr<value>> value::load(byte_source& source, std::uint64_t limit, std::int64_t now) {

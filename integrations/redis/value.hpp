@@ -18,6 +18,7 @@
 #include "memory.hpp"
 #include "recent_adds.hpp"
 #include "tamis/any_filter.hpp"
+#include "tamis/detail/io/frame.hpp"
 
 namespace tamis::redis {
 
@@ -75,7 +76,18 @@ class value {
   static result<std::unique_ptr<value>> load(byte_source& source, std::uint64_t limit, std::int64_t now);
   value& operator=(const value&) = delete;
   ~value();
-  status save(byte_sink& sink) const;
+  // Its saved form, whose length is known before the first byte. Holds no copy of it.  Requires: the value stays as it is.
+  class saved {
+   public:
+    explicit saved(const value& of);
+    std::uint64_t bytes() const { return index_.payload_begin() + index_.blocks.bytes; }
+    status write(byte_sink& sink) const;
+
+   private:
+    const value& of_;
+    detail::frame_index index_;
+  };
+  status save(byte_sink& sink) const { return saved(*this).write(sink); }
   std::unique_ptr<value> clone() const;
 
   const request& asked() const { return asked_; }
@@ -156,6 +168,7 @@ class value {
     accounting scope_;
   };
 
+  status put(detail::writer& out) const;
   void publish() noexcept;
   report_result note_adapt(adapt_result done);
   void note_add(digest d, const change& how);
