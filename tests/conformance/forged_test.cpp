@@ -3,6 +3,7 @@
 // after. TAMIS_SOAK=N in the environment makes N times as many files, of other seeds.
 
 #include "tests/conformance/forger.hpp"
+#include "tests/support/repetitions.hpp"
 
 namespace tamis::test {
 
@@ -14,8 +15,8 @@ constexpr std::uint64_t forger_seed = 20240613;
 
 class forged : public forgeable {
  protected:
-  static constexpr int files = 40;      // of every victim
-  static constexpr int most_steps = 8;  // from the victim's file
+  static constexpr int files = repetitions(40);  // of every victim
+  static constexpr int most_steps = 8;           // from the victim's file
 
   // Every operation, in an order that the seed chooses nothing of: what matters is the content.
   void use(any_filter& f, multiset_remote truth) const {

@@ -7,6 +7,7 @@
 
 #include "tests/conformance/cases.hpp"
 #include "tests/support/checked_filter.hpp"
+#include "tests/support/repetitions.hpp"
 
 namespace tamis::test {
 namespace {
@@ -28,7 +29,7 @@ void run_sequences(const any_filter& empty, const registry& known, int cases, do
                    remote_use use = remote_use::none) {
   rc::detail::TestParams how;
   how.seed = sequence_seed;
-  how.maxSuccess = cases * times_as_many();
+  how.maxSuccess = repetitions(cases) * times_as_many();
   const auto outcome = rc::detail::checkTestable(
       [&] {
         const auto steps = *operations(length);
