@@ -26,8 +26,11 @@ constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { retu
 
 constexpr std::uint64_t least_part_bytes = 1024;
 constexpr std::uint64_t most_part_bytes = huge_page_bytes / 2;
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool pools_parts = false;  // parts side by side would hide what runs over the end of one
+// With the address sanitizer, parts side by side would hide what runs over the end of one.
+#ifdef __has_feature  // Clang's way to say what GCC says by a macro
+constexpr bool pools_parts = !__has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool pools_parts = false;
 #else
 constexpr bool pools_parts = true;
 #endif

@@ -16,6 +16,9 @@
 #include "tamis/detail/base/random.hpp"
 #include "tamis/memory.hpp"
 #include "tests/support/bytes.hpp"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace tamis {
 
@@ -203,6 +206,15 @@ TEST(zeroed_array, no_thread_is_started_unless_asked_for) {
   const std::ptrdiff_t before = threads_of_process();  // one that was begun may still end
   EXPECT_LE(most_threads_while_making_parts(), before);
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+// So many parts would share regions, where what runs over the end of one is in the next.
+TEST(zeroed_array, the_sanitizer_sees_what_runs_over_the_end_of_a_part) {
+  std::vector<zeroed_array<std::uint8_t>> parts;
+  for (int i = 0; i < 300; ++i) parts.push_back(zeroed_array<std::uint8_t>::make(313 * cache_line_bytes).value());
+  for (const auto& part : parts) ASSERT_TRUE(__asan_address_is_poisoned(part.data() + part.size()));
+}
+#endif
 
 // A child process must not find the pool locked by a thread that it does not have.
 TEST(zeroed_array, a_forked_process_can_make_parts) {
