@@ -150,6 +150,8 @@ child_report site::run(std::uint64_t seed, std::size_t steps, const disturbance&
     cut_power(root_, shadow, how.current, seed);
     std::filesystem::remove_all(shadow);
   }
+  const bool is_fatal = how.oplog_operation != 0 && (how.how == "kill" || how.how == "torn");
+  if (is_fatal && report.operations >= how.oplog_operation) throw std::logic_error("a child has survived its " + how.how);
   steps_ = workload(seed, steps, settings_);
   least_ = how.current == power::stays || settings_.sync ? report.done : report.done_synced;
   most_ = report.begun;

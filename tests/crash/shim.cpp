@@ -65,24 +65,29 @@ bool counts(const char* path) {
 
 bool is_watched(int descriptor) { return descriptor >= 0 && descriptor < most_descriptors && watched[descriptor]; }
 
-void die() { ::kill(::getpid(), SIGKILL); }
+// Other threads may go on for a moment, this one does not.
+void die() {
+  ::kill(::getpid(), SIGKILL);
+  while (true) ::pause();
+}
 
 enum class verdict { go_on, fail, half, half_and_die };
+enum class effect { none, new_name, bytes };  // what an operation wants room for
 
-// Numbers an operation and says what is to become of it.
-verdict next_operation(bool writes) {
+// Numbers an operation and says what is to become of it. Only bytes can be halved.
+verdict next_operation(effect wanted) {
   const plan& p = the_plan();
   const long number = ++operations;
   if (p.at == 0 || number < p.at) return verdict::go_on;
   if (p.how == "enospc") {
-    if (number >= p.at + enospc_length || !writes) return verdict::go_on;
+    if (number >= p.at + enospc_length || wanted == effect::none) return verdict::go_on;
     errno = ENOSPC;
     return verdict::fail;
   }
   if (number != p.at) return verdict::go_on;
-  if (p.how == "torn" && writes) return verdict::half_and_die;
+  if (p.how == "torn" && wanted == effect::bytes) return verdict::half_and_die;
   if (p.how == "kill" || p.how == "torn") die();
-  if (p.how == "short") return writes ? verdict::half : verdict::go_on;
+  if (p.how == "short") return wanted == effect::bytes ? verdict::half : verdict::go_on;
   errno = EIO;
   return verdict::fail;
 }
@@ -153,12 +158,12 @@ int opened(int descriptor, const char* path) {
 }
 
 bool may_open(const char* path, int flags) {
-  return (flags & O_CREAT) == 0 || !counts(path) || next_operation(true) == verdict::go_on;
+  return (flags & O_CREAT) == 0 || !counts(path) || next_operation(effect::new_name) == verdict::go_on;
 }
 
 int sync_file(int descriptor) {
   if (is_watched(descriptor)) {
-    if (next_operation(false) == verdict::fail) return -1;
+    if (next_operation(effect::none) == verdict::fail) return -1;
     keep_shadow(descriptor);
   }
   return 0;
@@ -167,7 +172,7 @@ int sync_file(int descriptor) {
 template <class Write>
 ssize_t write_some(int descriptor, std::size_t size, Write write_bytes) {
   if (!is_watched(descriptor)) return write_bytes(size);
-  switch (next_operation(true)) {
+  switch (next_operation(effect::bytes)) {
     case verdict::go_on: return write_bytes(size);
     case verdict::fail: return -1;
     case verdict::half: return write_bytes(size > 1 ? size / 2 : size);
@@ -176,7 +181,7 @@ ssize_t write_some(int descriptor, std::size_t size, Write write_bytes) {
   return -1;
 }
 
-bool may_change(const char* path) { return !counts(path) || next_operation(false) != verdict::fail; }
+bool may_change(const char* path) { return !counts(path) || next_operation(effect::none) != verdict::fail; }
 
 }  // namespace
 
@@ -228,7 +233,7 @@ int fsync(int descriptor) { return sync_file(descriptor); }
 int fdatasync(int descriptor) { return sync_file(descriptor); }
 
 void* mmap(void* at, size_t size, int protection, int flags, int descriptor, off_t offset) {
-  if (is_watched(descriptor) && next_operation(false) == verdict::fail) return MAP_FAILED;
+  if (is_watched(descriptor) && next_operation(effect::none) == verdict::fail) return MAP_FAILED;
   return real<void*(void*, size_t, int, int, int, off_t)>("mmap")(at, size, protection, flags, descriptor, offset);
 }
 void* mmap64(void* at, size_t size, int protection, int flags, int descriptor, off64_t offset) {
@@ -246,12 +251,12 @@ int unlink(const char* path) {
 }
 
 int ftruncate(int descriptor, off_t size) {
-  if (is_watched(descriptor) && next_operation(false) == verdict::fail) return -1;
+  if (is_watched(descriptor) && next_operation(effect::none) == verdict::fail) return -1;
   return real<int(int, off_t)>("ftruncate")(descriptor, size);
 }
 
 int ftruncate64(int descriptor, off64_t size) {
-  if (is_watched(descriptor) && next_operation(false) == verdict::fail) return -1;
+  if (is_watched(descriptor) && next_operation(effect::none) == verdict::fail) return -1;
   return real<int(int, off64_t)>("ftruncate64")(descriptor, size);
 }
 }
