@@ -1,20 +1,23 @@
 #pragma once
 
 // Many lookups or updates at once: hash, prefetch, probe. A lookup in a large table waits for memory; the next keys' lines can
-// be on their way meanwhile. The pipeline works for any filter. What a filter may offer, each optional:
+// be on their way meanwhile. The pipeline works for any filter. One that wants more of it offers views of itself, whose shape
+// (width, …) is a compile-time constant, chosen once per batch:
 //
-//   with_view(use)        calls `use` with a view whose shape (width, …) is a compile-time constant, chosen once per batch:
-//                         view.locate(digest) → probe, view.prefetch(probe), view.test(probe) → bool; or view.test(probe,
-//                         again), where again() is the digest, for rare answers that need more of it than the probe keeps
-//                         and for AVX-512, if one word of the digest is enough: view.locate(u64x8) → probes of eight
-//                         keys, view.test(probes) → a bit for each, view.eights_pay() → is the table near enough to do without
-//                         prefetching? If it is not, one key at a time keeps more of the memory busy
-//   prefetch(digest)      for filters without views: asks for what may_contain() reads first
-//   with_inserter(use)    calls `use` with a function that inserts a digest as insert() does, its shape chosen once per batch
-//   prefetch_insert(digest)   asks for what insert() or erase() touches, if that is more
-//   with_updates(use)     calls `use` with a view that has view.insert(probe) and view.erase(probe) instead of test, and
-//                         view.prefetch_more(probe): half way, when what prefetch asked for has arrived, for what an insert
-//                         will read after that
+//   with_view(use)      calls `use` with a probing_view: locate(digest) → probe, prefetch(probe), test(probe) → bool
+//   with_updates(use)   calls `use` with an updating_view: locate and prefetch, insert(probe), and erase(probe) if it can
+//
+// What else a view may have, each optional:
+//
+//   test(probe, again)     in place of test(probe): again() is the digest, for rare answers that need more of it than the probe
+//                          keeps
+//   prefetch_more(probe)   half way, when what prefetch asked for has arrived: for what an insert will read after that
+//   locate(u64x8) → probes, test(probes) → a bit for each, eights_pay()
+//                          with AVX-512, if one word of the digest is enough: eight keys at once, and whether the table is near
+//                          enough to do without prefetching. If it is not, one key at a time keeps more of the memory busy
+//
+// A filter without views is seen through those below. They use its prefetch(digest), for what may_contain() reads first, and
+// prefetch_insert(digest), for what insert() or erase() touches, if that is more.
 
 #include <array>
 #include <cassert>
@@ -23,6 +26,7 @@
 #include <span>
 
 #include "tamis/concepts.hpp"
+#include "tamis/detail/bits/word.hpp"
 #include "tamis/detail/simd/u64x8.hpp"
 #include "tamis/digest.hpp"
 #include "tamis/hasher.hpp"
@@ -37,9 +41,29 @@ inline constexpr std::size_t batch_group = 32;
 // instead of 9). Goes beyond the last one: there the next batch is, if there is one.
 inline constexpr std::size_t keys_ahead = 3 * batch_group;
 
-// Sees any filter as a view: the probe is the digest.
+template <class V>
+concept probing_view = requires(const V view, digest d) {
+  view.prefetch(view.locate(d));
+}
+&&(
+    requires(const V view, digest d) {
+      { view.test(view.locate(d)) } -> std::same_as<bool>;
+    } ||
+    requires(const V view, digest d) {
+      {
+        view.test(view.locate(d), [] { return digest(); })
+        } -> std::same_as<bool>;
+    });
+
+template <class V>
+concept updating_view = requires(const V view, digest d) {
+  view.prefetch(view.locate(d));
+  { view.insert(view.locate(d)) } -> std::same_as<insert_result>;
+};
+
+// Any filter for lookups: the probe is the digest.
 template <filter_type F>
-struct plain_view {
+struct digest_view {
   const F& f;
 
   TAMIS_INLINE digest locate(digest d) const { return d; }
@@ -47,6 +71,23 @@ struct plain_view {
     if constexpr (requires { f.prefetch(d); }) f.prefetch(d);
   }
   TAMIS_INLINE bool test(digest d) const { return f.may_contain(d); }
+};
+
+// Any filter for updates. A probe keeps nothing: the digest is at hand, and is taken from there again.
+template <filter_type F>
+struct digest_updates {
+  F& f;
+  struct probe {};
+
+  TAMIS_INLINE probe locate(digest d) const {
+    if constexpr (requires { f.prefetch_insert(d); }) {
+      f.prefetch_insert(d);
+    } else if constexpr (requires { f.prefetch(d); }) {
+      f.prefetch(d);
+    }
+    return {};
+  }
+  TAMIS_INLINE void prefetch(probe) const {}
 };
 
 // What is asked for, as digests or as the first words of eight of them. start() comes first, prefetch_group(i) before the
@@ -60,9 +101,7 @@ struct digest_source {
   TAMIS_INLINE void prefetch_group(std::size_t i) const {
     prefetch_read(digests.data(), i * sizeof(digest), batch_group * sizeof(digest));
   }
-#if TAMIS_HAS_AVX512
   TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::detail::first_words(digests.data() + i); }
-#endif
 };
 // Of the family `fast`; a copy, so that the compiler knows that nobody changes it.
 template <integer_key Key>
@@ -76,9 +115,7 @@ struct key_source {
   TAMIS_INLINE void prefetch_group(std::size_t i) const {
     prefetch_read(keys.data(), i * sizeof(Key), batch_group * sizeof(Key));
   }
-#if TAMIS_HAS_AVX512
   TAMIS_INLINE u64x8 first_words(std::size_t i) const { return tamis::detail::first_words(hash, keys.data() + i); }
-#endif
 };
 // All other keys become digests a group at a time, ahead of their turn, in a ring that stays in the first-level cache: the
 // pipeline neither ends nor begins anew in between, and the loop of a filter does not have the registers of a hash to save.
@@ -97,12 +134,10 @@ class hashing_source {
     if (i >= keys_.size()) return;
     keys_.hash(hash_, i, std::span(ring_).subspan(i % ring_.size(), std::min(batch_group, keys_.size() - i)));
   }
-#if TAMIS_HAS_AVX512
   TAMIS_INLINE u64x8 first_words(std::size_t i) const {
     keys_.hash(hash_, i, std::span(ring_).first(keys_at_once));
     return tamis::detail::first_words(ring_.data());
   }
-#endif
 
  private:
   const hasher& hash_;
@@ -113,7 +148,7 @@ class hashing_source {
 };
 
 // Every key is located, and its memory asked for, batch_group keys before it is tested.
-template <class View, class Keys>
+template <probing_view View, class Keys>
 TAMIS_INLINE void probe_all(const View view, std::size_t size, const Keys& keys, bool* out) {
   std::array<decltype(view.locate(digest())), batch_group> ahead;
   const auto fetch = [&](std::size_t i) {
@@ -145,8 +180,6 @@ TAMIS_INLINE void probe_all(const View view, std::size_t size, const Keys& keys,
   }
 }
 
-#if TAMIS_HAS_AVX512
-
 // Eight keys at a time. They are hashed in groups before any of them is looked for: one after the other, hash and lookup would
 // be a chain of instructions so long that few fit the processor's window.
 template <class View, class Keys>
@@ -157,122 +190,94 @@ TAMIS_INLINE void probe_eights(const View view, std::size_t size, const Keys& ke
     const std::size_t eights = std::min(words.size(), (last - first) / keys_at_once);
     for (std::size_t i = 0; i < eights; ++i) words[i] = keys.first_words(first + i * keys_at_once);
     for (std::size_t i = 0; i < eights; ++i) {
-      const std::uint64_t answers = _pdep_u64(view.test(view.locate(words[i])), 0x0101'0101'0101'0101);  // a byte for each bit
+      const std::uint64_t answers = pdep(view.test(view.locate(words[i])), 0x0101'0101'0101'0101);  // a byte for each bit
       std::memcpy(out + first + i * keys_at_once, &answers, sizeof answers);
     }
   }
   for (std::size_t i = last; i < size; ++i) out[i] = view.test(view.locate(keys.alone(i)));
 }
 
-#endif
-
 template <filter_type F, class Keys>
 void may_contain_all(const F& f, std::size_t size, const Keys& keys, bool* out) {
   const auto use = [&](const auto& view) {
-#if TAMIS_HAS_AVX512
     if constexpr (requires { view.test(view.locate(u64x8())); }) {
       if (view.eights_pay()) return probe_eights(view, size, keys, out);
     }
-#endif
     probe_all(view, size, keys, out);
   };
   if constexpr (requires { f.with_view(use); }) {
     f.with_view(use);
   } else {
-    use(plain_view<F>{f});
+    use(digest_view<F>{f});
   }
 }
 
-template <class F>
-TAMIS_INLINE void prefetch_for_update(const F& f, digest d) {
-  if constexpr (requires { f.prefetch_insert(d); }) {
-    f.prefetch_insert(d);
-  } else if constexpr (requires { f.prefetch(d); }) {
-    f.prefetch(d);
-  }
-}
+// Small sources are copied into a loop.
+template <class Keys>
+using kept = std::conditional_t<sizeof(Keys) <= 4 * sizeof(void*), const Keys, const Keys&>;
 
-// Calls update(i) for every i in order; what it will touch for keys[i] is asked for batch_group keys ahead.
-template <filter_type F, class Keys, class Update>
-TAMIS_INLINE void update_all(const F& f, std::size_t size, const Keys& keys, Update update) {
-  keys.start();
-  for (std::size_t i = 0; i < std::min(batch_group, size); ++i) prefetch_for_update(f, keys[i]);
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
-    if (i + batch_group < size) prefetch_for_update(f, keys[i + batch_group]);
-    update(i);
-  }
-}
-
-// The same for views of updates: every key is located once, batch_group keys before its turn. `more` is called half way.
+// Calls update(view, probe, again) for every key in order, each located batch_group keys before its turn, and more(view, probe)
+// half way. How many of them it did, and, if asked for, which. Everything is counted in locals: a loop that is not inlined into
+// its caller would read what lies there anew after every write to a table.
 template <class View, class Keys, class More, class Update>
-TAMIS_INLINE void update_probes(const View& view, std::size_t size, const Keys& keys, More more, Update update) {
+TAMIS_INLINE std::size_t update_all(const View view, std::size_t size, const Keys& source, std::span<bool> out, More more,
+                                    Update update) {
+  const kept<Keys> keys = source;
   std::array<decltype(view.locate(digest())), batch_group> ahead;
   const auto fetch = [&](std::size_t i) {
     ahead[i % batch_group] = view.locate(keys[i]);
     view.prefetch(ahead[i % batch_group]);
   };
+  std::size_t done = 0;
   keys.start();
   for (std::size_t i = 0; i < std::min(batch_group, size); ++i) fetch(i);
   for (std::size_t i = 0; i < size; ++i) {
     if (i % batch_group == 0) keys.prefetch_group(i + keys_ahead);
-    update(i, ahead[i % batch_group]);
+    const bool is_done = update(view, ahead[i % batch_group], [&, i] { return keys[i]; });
+    done += is_done;
+    if (!out.empty()) out[i] = is_done;
     if (i + batch_group < size) fetch(i + batch_group);
-    if (i + batch_group / 2 < size) more(ahead[(i + batch_group / 2) % batch_group]);
+    if (i + batch_group / 2 < size) more(view, ahead[(i + batch_group / 2) % batch_group]);
   }
+  return done;
 }
-
-// How many of a batch went in or out, and, if asked for, which.
-class update_tally {
- public:
-  explicit update_tally(std::span<bool> out) : out_(out) {}
-  TAMIS_INLINE void note(std::size_t i, bool done) {
-    done_ += done;
-    if (!out_.empty()) out_[i] = done;
-  }
-  std::size_t done() const { return done_; }
-
- private:
-  std::span<bool> out_;
-  std::size_t done_ = 0;
-};
+inline constexpr auto nothing_more = [](const auto& /*view*/, const auto& /*probe*/) {};
 
 template <filter_type F, class Keys>
 std::size_t insert_all(F& f, std::size_t size, const Keys& keys, std::span<bool> out) {
   assert(out.empty() || out.size() >= size);
-  update_tally tally(out);
-  const auto note = [&](std::size_t i, insert_result result) { tally.note(i, result == insert_result::inserted); };
-  const auto use = [&](auto insert) { update_all(f, size, keys, [&](std::size_t i) { note(i, insert(keys[i])); }); };
-  const auto use_probes = [&](const auto& view) {
-    update_probes(
-        view, size, keys, [&](const auto& probe) { view.prefetch_more(probe); },
-        [&](std::size_t i, const auto& probe) { note(i, view.insert(probe)); });
+  std::size_t done = 0;
+  const auto use = [&](const updating_view auto& view) TAMIS_INLINE_LAMBDA {
+    const auto more = [](const auto& v, const auto& probe) {
+      if constexpr (requires { v.prefetch_more(probe); }) v.prefetch_more(probe);
+    };
+    done = update_all(view, size, keys, out, more,
+                      [](const auto& v, const auto& probe, auto) { return v.insert(probe) == insert_result::inserted; });
   };
-  if constexpr (requires { f.with_updates(use_probes); }) {
-    f.with_updates(use_probes);
-  } else if constexpr (requires { f.with_inserter(use); }) {
-    f.with_inserter(use);
+  if constexpr (requires { f.with_updates(use); }) {
+    f.with_updates(use);
+    return done;
   } else {
-    use([&f](digest d) { return f.insert(d); });
+    return update_all(digest_updates<F>{f}, size, keys, out, nothing_more,
+                      [](const auto& v, auto, auto again) { return v.f.insert(again()) == insert_result::inserted; });
   }
-  return tally.done();
 }
 
 template <erasable F, class Keys>
 std::size_t erase_all(F& f, std::size_t size, const Keys& keys, std::span<bool> out) {
   assert(out.empty() || out.size() >= size);
-  update_tally tally(out);
-  const auto note = [&](std::size_t i, erase_result result) { tally.note(i, result == erase_result::erased); };
-  const auto use_probes = [&](const auto& view) {
-    update_probes(
-        view, size, keys, [](const auto&) {}, [&](std::size_t i, const auto& probe) { note(i, view.erase(probe)); });
+  std::size_t done = 0;
+  const auto use = [&](const updating_view auto& view) TAMIS_INLINE_LAMBDA {
+    done = update_all(view, size, keys, out, nothing_more,
+                      [](const auto& v, const auto& probe, auto) { return v.erase(probe) == erase_result::erased; });
   };
-  if constexpr (requires { f.with_updates(use_probes); }) {
-    f.with_updates(use_probes);
+  if constexpr (requires { f.with_updates(use); }) {
+    f.with_updates(use);
+    return done;
   } else {
-    update_all(f, size, keys, [&](std::size_t i) { note(i, f.erase(keys[i])); });
+    return update_all(digest_updates<F>{f}, size, keys, out, nothing_more,
+                      [](const auto& v, auto, auto again) { return v.f.erase(again()) == erase_result::erased; });
   }
-  return tally.done();
 }
 
 // Calls use(source) with what gives the digests of a batch. `Fused`: integers are hashed where they are wanted, at the price of
@@ -342,7 +347,11 @@ std::size_t erase_many(F& f, const hasher& hash, const key_batch& keys, std::spa
 template <rejuvenating F>
 void rejuvenate_many(F& f, const hasher& hash, const key_batch& keys) {
   detail::with_digests<false>(hash, keys, [&](const auto& source) {
-    detail::update_all(f, keys.size(), source, [&](std::size_t i) { f.rejuvenate(source[i]); });
+    detail::update_all(detail::digest_updates<F>{f}, keys.size(), source, {}, detail::nothing_more,
+                       [](const auto& v, auto, auto again) {
+                         v.f.rejuvenate(again());
+                         return true;
+                       });
   });
 }
 template <rejuvenating F>

@@ -34,8 +34,9 @@
 //   prefetch, prefetch_insert   ask for the memory that a lookup or insert of the digest will read; no answer depends on it
 //   locate, test   the two halves of a lookup: where to look, and then the answer; nothing may have changed between them
 //   prefetch_more, view_of   steps between the two, of filters that look in two places
-//   with_view, with_inserter, with_updates   the same filter with its shape chosen once, for a loop; nothing else may change it
+//   with_view, with_updates   the same filter with its shape chosen once, for a loop (batch.hpp); nothing else may change it
 //             while `use` runs
+//   with_format, may_contain_as   the same for one lookup, for a caller that has chosen before (detail/any/model.hpp)
 //   visit     names the fields to an archive, which saves or loads them
 //   missing   how often filter and remote were found to have gone apart
 //   table, tree   the inside, for tests and measuring; nothing is promised about it

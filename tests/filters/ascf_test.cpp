@@ -10,6 +10,8 @@ namespace {
 
 TEST(ascf, every_width_agrees_with_a_multiset_and_refuses_without_a_trace) { check_every_width<ascf>(); }
 
+TEST(ascf, models_of_every_width_answer_like_the_filter) { check_models_of_every_width<ascf>(); }
+
 TEST(ascf, small_tables_hold_their_capacity) { check_small_sizes<ascf>(); }
 
 TEST(ascf, fills_to_95_percent) { check_load<ascf>(); }

@@ -2,7 +2,9 @@
 
 // What holds for every cuckoo filter, wherever its two buckets are.
 
+#include "tamis/detail/any/model.hpp"
 #include "tests/filters/fingerprint_checks.hpp"
+#include "tests/support/keys.hpp"
 
 namespace tamis::test {
 
@@ -12,6 +14,24 @@ void check_every_width() {
     SCOPED_TRACE(width);
     check_against_multiset<F>(300, width, 4000);
     check_refusals_change_nothing<F>(200, width, 20);
+  }
+}
+
+// A model knows the usual widths as types.
+template <class F>
+void check_models_of_every_width() {
+  for (unsigned width = 4; width <= 32; ++width) {
+    SCOPED_TRACE(width);
+    F f = make_of_width<F>(1000, width);
+    for (const digest d : keys(950)) f.insert(d);
+    const std::unique_ptr<any_model> model = detail::make_model<F>(F(f));
+    const std::unique_ptr<any_model> copy = model->clone();
+    const std::unique_ptr<any_model> emptied = model->emptied().value();
+    for (const digest d : keys(20000)) {
+      ASSERT_EQ(model->may_contain(d), f.may_contain(d));
+      ASSERT_EQ(copy->may_contain(d), f.may_contain(d));
+      ASSERT_FALSE(emptied->may_contain(d));
+    }
   }
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 TEST(cuckoo, every_width_agrees_with_a_multiset_and_refuses_without_a_trace) { check_every_width<cuckoo>(); }
 
+TEST(cuckoo, models_of_every_width_answer_like_the_filter) { check_models_of_every_width<cuckoo>(); }
+
 TEST(cuckoo, small_tables_hold_their_capacity) { check_small_sizes<cuckoo>(); }
 
 TEST(cuckoo, fills_to_95_percent) { check_load<cuckoo>(); }

@@ -10,6 +10,8 @@ namespace {
 
 TEST(vacuum, every_width_agrees_with_a_multiset_and_refuses_without_a_trace) { check_every_width<vacuum>(); }
 
+TEST(vacuum, models_of_every_width_answer_like_the_filter) { check_models_of_every_width<vacuum>(); }
+
 TEST(vacuum, small_tables_hold_their_capacity) { check_small_sizes<vacuum>(); }
 
 TEST(vacuum, fills_to_95_percent) { check_load<vacuum>(); }

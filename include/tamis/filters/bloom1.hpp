@@ -24,6 +24,7 @@
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/bloom.hpp"
 #include "tamis/detail/math/fold.hpp"
+#include "tamis/detail/simd/short_reduce.hpp"
 
 namespace tamis::inline TAMIS_LEVEL {
 
@@ -170,9 +171,29 @@ class bloom1 {
   void with_view(Use use) const {
     with_view_by<detail::plain_access>(use);
   }
+  template <detail::block_shape S>
+  struct updates {
+    struct probe {
+      std::uint32_t* block;
+      std::uint64_t low;  // of the digest
+    };
+
+    TAMIS_INLINE probe locate(digest d) const { return {first + detail::short_reduce(d.high, blocks) * (S.width / 32), d.low}; }
+    TAMIS_INLINE void prefetch(const probe& p) const { detail::prefetch_write(p.block); }
+    TAMIS_INLINE insert_result insert(const probe& p) const {
+      detail::block_places({0, p.low}, k).template set<S>(p.block);
+      ++keys;
+      return insert_result::inserted;
+    }
+
+    std::uint32_t* first;
+    std::uint64_t blocks;
+    unsigned k;
+    std::uint64_t& keys;
+  };
   template <class Use>
-  void with_inserter(Use use) {
-    with_shape([&](auto shape) { use([this](digest d) { return insert_as<decltype(shape)::value>(d); }); });
+  void with_updates(Use use) {
+    with_shape([&](auto shape) { use(updates<shape()>{words_.block<shape().width>(0), words_.blocks(), k_, keys_}); });
   }
   TAMIS_INLINE void prefetch_insert(digest d) const { words_.prefetch_for_write(words_.block_of(d)); }
 
@@ -271,9 +292,10 @@ class bloom1 {
     }
   }
 
+  TAMIS_INLINE std::uint64_t block_of(digest d) const { return detail::short_reduce(d.high, words_.blocks()); }
   template <detail::block_shape S, class Access>
   TAMIS_INLINE bool accepts_as(digest d) const {
-    return detail::block_places(d, k_).all_set<S, Access>(words_.block<S.width>(words_.block_of(d)));
+    return detail::block_places(d, k_).all_set<S, Access>(words_.block<S.width>(block_of(d)));
   }
   // Out of line and pure: compilers then make loops of their own of the usual shapes, without a branch on them.
   [[gnu::pure]] TAMIS_NOINLINE static bool may_contain_otherwise(const bloom1& self, std::uint64_t high,
@@ -288,7 +310,7 @@ class bloom1 {
   template <detail::block_shape S, class Access>
   TAMIS_INLINE void add_as(digest d) {
     const detail::block_places places(d, k_);
-    std::uint32_t* const block = words_.block<S.width>(words_.block_of(d));
+    std::uint32_t* const block = words_.block<S.width>(block_of(d));
     if constexpr (Access::is_atomic) {
       places.set_atomically<S>(block);
     } else {

@@ -283,4 +283,14 @@ TEST(word, moves_at_word_borders) {
   }
 }
 
+TEST(word, lowest_bit_is_the_first_one_alone) {
+  EXPECT_EQ(lowest_bit(std::uint64_t{0}), 0u);
+  for (unsigned i = 0; i < word_bits; ++i) {
+    const std::uint64_t only = std::uint64_t{1} << i;
+    for (const std::uint64_t above : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x5555'5555'5555'5555u}})
+      EXPECT_EQ(lowest_bit((above & ~(only | (only - 1))) | only), only);
+    EXPECT_TRUE(lowest_bit(uint128{only} << 64) == uint128{only} << 64);
+  }
+}
+
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tamis/detail/base/random.hpp"
+#include "tamis/detail/bits/packed_array.hpp"
+#include "tamis/detail/bits/word.hpp"
 
 namespace tamis::test {
 

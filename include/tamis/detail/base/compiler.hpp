@@ -8,6 +8,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define TAMIS_INLINE inline __attribute__((always_inline))
+#define TAMIS_INLINE_LAMBDA __attribute__((always_inline))  // stands behind its parameters
 #define TAMIS_NOINLINE __attribute__((noinline))
 #define TAMIS_COLD __attribute__((cold, noinline))
 #else

@@ -12,19 +12,11 @@
 #include <type_traits>
 
 #include "tamis/detail/base/compiler.hpp"
-
-#if TAMIS_HAS_AVX2
-#include <immintrin.h>
-#endif
+#include "tamis/detail/simd/word_instructions.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-inline constexpr unsigned word_bits = 64;
-
 namespace plain {
-
-inline constexpr std::uint64_t every_byte = 0x0101010101010101u;
-inline constexpr std::uint64_t every_high_bit = 0x8080808080808080u;
 
 // The low n bits, all of them if n is 64 or more.  Requires: n <= 255.
 TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
@@ -68,7 +60,7 @@ TAMIS_INLINE constexpr std::uint64_t select_pair(std::uint64_t word, unsigned k)
   const unsigned first = select(word, k);
   if (first == word_bits) return 0;
   const std::uint64_t above = word & ~low_mask(first + 1);
-  return (std::uint64_t{1} << first) | (above & (~above + 1));
+  return (std::uint64_t{1} << first) | lowest_bit(above);
 }
 
 // H. Warren, "Hacker's Delight", 7-4: a one of the mask has to move down by as many bits as there are zeros below it. Bit j of
@@ -109,37 +101,10 @@ constexpr std::uint64_t pdep(std::uint64_t source, std::uint64_t mask) {
 
 }  // namespace plain
 
-#if TAMIS_HAS_AVX2
-namespace bmi2 {
-
-TAMIS_INLINE std::uint64_t low_mask(unsigned n) {
-  assert(n <= 255);  // the instruction reads a byte
-  return _bzhi_u64(~std::uint64_t{0}, n);
-}
-TAMIS_INLINE std::uint64_t low_bits(std::uint64_t word, unsigned n) {
-  assert(n <= 255);
-  return _bzhi_u64(word, n);
-}
-
-TAMIS_INLINE std::uint64_t pdep(std::uint64_t source, std::uint64_t mask) { return _pdep_u64(source, mask); }
-TAMIS_INLINE std::uint64_t pext(std::uint64_t source, std::uint64_t mask) { return _pext_u64(source, mask); }
-
-TAMIS_INLINE unsigned select(std::uint64_t word, unsigned k) {
-  const std::uint64_t kth = k < word_bits ? std::uint64_t{1} << k : 0;
-  return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(kth, word)));  // std::countr_zero would ask for 0 first
-}
-
-TAMIS_INLINE std::uint64_t select_pair(std::uint64_t word, unsigned k) {
-  const std::uint64_t kth = k < word_bits ? std::uint64_t{3} << k : 0;
-  return _pdep_u64(kth, word);
-}
-
-}  // namespace bmi2
-#define TAMIS_BEST(call) \
-  if (!std::is_constant_evaluated()) return bmi2::call
-#else
-#define TAMIS_BEST(call) static_cast<void>(0)
-#endif
+#define TAMIS_BEST(call)                                  \
+  if constexpr (has_pdep) {                               \
+    if (!std::is_constant_evaluated()) return bmi2::call; \
+  }
 
 // The low n bits, all of them if n is 64 or more.  Requires: n <= 255.
 TAMIS_INLINE constexpr std::uint64_t low_mask(unsigned n) {
@@ -155,11 +120,8 @@ TAMIS_INLINE constexpr std::uint64_t high_bits(std::uint64_t word, unsigned n) {
 
 // Without the instruction, std::popcount is a call into the compiler's library.
 TAMIS_INLINE constexpr unsigned popcount(std::uint64_t word) {
-#if defined(__POPCNT__) || defined(__aarch64__)
-  return static_cast<unsigned>(std::popcount(word));
-#else
+  if constexpr (has_popcount) return static_cast<unsigned>(std::popcount(word));
   return plain::popcount(word);
-#endif
 }
 
 // How many ones lie below bit i.  Requires: i <= 64.

@@ -25,7 +25,7 @@
 #include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/base/random.hpp"
 #include "tamis/detail/bloom/block_words.hpp"
-#include "tamis/detail/simd/lanes.hpp"
+#include "tamis/detail/simd/block_places.hpp"
 #include "tamis/digest.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -86,16 +86,6 @@ class word_layout {
   std::uint32_t scale_;  // the payload's share of the word, of 2^32
 };
 
-#if TAMIS_HAS_AVX2
-// The sign bits of the last `count` of eight lanes.
-TAMIS_INLINE __m256 last_signs(unsigned count) {
-  constexpr std::uint32_t top = 0x80000000u;
-  alignas(64) static constexpr std::uint32_t signs[2 * places_per_seed] = {0,   0,   0,   0,   0,   0,   0,   0,
-                                                                           top, top, top, top, top, top, top, top};
-  return _mm256_castsi256_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(signs + count)));
-}
-#endif
-
 // The places of one key in one set.
 template <unsigned W>
 class hash_sets {
@@ -118,32 +108,29 @@ class hash_sets {
   }
 
   TAMIS_INLINE bool all_set(const std::uint32_t* block) const {
-#if TAMIS_HAS_AVX2
-    if (k_ <= places_per_seed) return all_set_of(block, 0, k_);
-    return (unsigned{all_set_of(block, 0, places_per_seed)} & unsigned{all_set_of(block, 1, k_ - places_per_seed)}) != 0;
-#else
-    std::uint32_t all = 1;
-    for_each([&](unsigned bit) { all &= block[bit / 32] >> bit % 32; });
-    return all & 1;
-#endif
+    if constexpr (has_place_vectors) {
+      if (k_ <= places_per_seed) return all_set_of(block, 0, k_);
+      return (unsigned{all_set_of(block, 0, places_per_seed)} & unsigned{all_set_of(block, 1, k_ - places_per_seed)}) != 0;
+    } else {
+      std::uint32_t all = 1;
+      for_each([&](unsigned bit) { all &= block[bit / 32] >> bit % 32; });
+      return all & 1;
+    }
   }
   // Requires: k <= 8.
   TAMIS_INLINE bool all_set_of_one_seed(const std::uint32_t* block) const {
-#if TAMIS_HAS_AVX2
-    return all_set_of(block, 0, k_);
-#else
+    if constexpr (has_place_vectors) return all_set_of(block, 0, k_);
     return all_set(block);
-#endif
   }
 
   TAMIS_INLINE void set_all(std::uint32_t* block) const {
-#if TAMIS_HAS_AVX2
-    block_mask<W> mask;
-    for_each([&mask](unsigned bit) { mask.add(bit); });
-    mask.set_in(block);
-#else
-    for_each([block](unsigned bit) { block[bit / 32] |= std::uint32_t{1} << bit % 32; });
-#endif
+    if constexpr (has_place_vectors) {
+      block_mask<W> mask;
+      for_each([&mask](unsigned bit) { mask.add(bit); });
+      mask.set_in(block);
+    } else {
+      for_each([block](unsigned bit) { block[bit / 32] |= std::uint32_t{1} << bit % 32; });
+    }
   }
 
  private:
@@ -151,30 +138,9 @@ class hash_sets {
 
   TAMIS_INLINE std::uint32_t seed(unsigned which) const { return static_cast<std::uint32_t>(seeds_ >> (which == 0 ? 0 : 32)); }
 
-#if TAMIS_HAS_AVX2
   TAMIS_INLINE bool all_set_of(const std::uint32_t* block, unsigned which, unsigned count) const {
-    const __m256i multipliers = _mm256_load_si256(reinterpret_cast<const __m256i*>(place_multipliers));
-    const __m256i x = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(seed(which))), multipliers);
-    const __m256i fraction = _mm256_mullo_epi16(x, _mm256_load_si256(reinterpret_cast<const __m256i*>(multipliers_)));
-    // The lower half of each lane is zero since the multipliers have zeros there.
-    const __m256i place = _mm256_mulhi_epu16(fraction, _mm256_set1_epi32(static_cast<int>(scale_)));
-    const __m256i shift = _mm256_srli_epi32(_mm256_slli_epi32(place, lane_bits), 27);
-    const __m256i bits = _mm256_sllv_epi32(lanes_of(block, place), shift);
-    return _mm256_testc_ps(_mm256_castsi256_ps(bits), last_signs(count)) != 0;
+    return scaled_places<W>::all_set(block, seed(which), multipliers_, scale_, count);
   }
-
-  // The lane of each place.
-  TAMIS_INLINE static __m256i lanes_of(const std::uint32_t* block, __m256i place) {
-    if constexpr (W == 64) {
-      // Written so that each lane is broadcast by its load, which costs nothing after it.
-      const __m256 first = _mm256_broadcast_ss(reinterpret_cast<const float*>(block));
-      const __m256 second = _mm256_broadcast_ss(reinterpret_cast<const float*>(block + 1));
-      return _mm256_castps_si256(_mm256_blendv_ps(first, second, _mm256_castsi256_ps(place)));
-    } else {
-      return pick_lanes<W>(block, _mm256_srli_epi32(place, 32 - lane_bits), place);
-    }
-  }
-#endif
 
   std::uint64_t seeds_;
   const std::uint32_t* multipliers_;

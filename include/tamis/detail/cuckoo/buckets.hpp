@@ -23,6 +23,7 @@
 
 #include "tamis/detail/base/numbered_check.hpp"
 #include "tamis/detail/bits/packed_array.hpp"
+#include "tamis/detail/simd/bucket_vectors.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
@@ -30,7 +31,6 @@ inline constexpr unsigned slots_per_bucket = 4;
 inline constexpr unsigned least_slot_bits = 4;
 inline constexpr unsigned most_slot_bits = 32;
 inline constexpr unsigned most_narrow_bits = 16;  // up to here a bucket fits one 64-bit word
-inline constexpr unsigned most_spread_bits = 25;  // up to here a slot and the bits before it in its first byte fit 32 bits
 
 template <class Word>
 constexpr Word every_slot(unsigned width) {
@@ -58,7 +58,7 @@ class slot_lanes {
   static constexpr unsigned most_width = Width == dynamic_width ? Most : Width;
   static constexpr bool is_even = Width != dynamic_width && Width % 2 == 0;  // buckets begin at whole bytes
   // What is read of a bucket never lies in two cache lines.
-  static constexpr bool is_in_one_line = Width == 16 || (Width == 8 && TAMIS_HAS_AVX2 != 0);
+  static constexpr bool is_in_one_line = Width == 16 || (Width == 8 && has_bucket_vectors);
 
   TAMIS_INLINE constexpr explicit slot_lanes(unsigned width) {
     assert(Width == dynamic_width || Width == width);
@@ -244,10 +244,10 @@ template <class Byte, class Use, class... Args>
 TAMIS_NOINLINE auto with_unusual_width(Args... args, Byte* bytes, unsigned width, Use use) {
   if (width <= most_narrow_bits)
     return use(bucket_access<Byte, slot_lanes<std::uint64_t, dynamic_width>>(bytes, width), args...);
-#if TAMIS_HAS_AVX2
-  if (width <= most_spread_bits)
-    return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width, most_spread_bits>>(bytes, width), args...);
-#endif
+  if constexpr (has_bucket_vectors) {
+    if (width <= most_spread_bits)
+      return use(bucket_access<Byte, slot_lanes<uint128, dynamic_width, most_spread_bits>>(bytes, width), args...);
+  }
   return with_large_width<Byte, Use, Args...>(args..., bytes, width, use);
 }
 
@@ -308,6 +308,17 @@ class buckets {
   template <class Use, class... Args>
   TAMIS_INLINE auto read(Use use, Args... args) const {
     return with_bucket_access(bytes(), width_, read_unusual, use, args...);
+  }
+
+  // The same where the caller knows that the width is this one, or with 0 that it is none of the usual ones.
+  template <unsigned Width, class Use, class... Args>
+  TAMIS_INLINE auto read_as(Use use, Args... args) const {
+    if constexpr (Width == 0) {
+      return read_unusual(bytes(), width_, use, args...);
+    } else {
+      assert(width_ == Width);
+      return use(usual_access<Width, const std::byte>(bytes(), Width), args...);
+    }
   }
 
   TAMIS_INLINE void prefetch(std::uint64_t bucket) const { prefetch_read(bytes() + bucket * width_ / 2); }

@@ -35,11 +35,11 @@
 
 #include "tamis/concepts.hpp"
 #include "tamis/detail/base/numbered_check.hpp"
-#include "tamis/detail/cuckoo/bucket_compare_x8.hpp"
 #include "tamis/detail/cuckoo/cuckoo_search.hpp"
 #include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/io/archive.hpp"
 #include "tamis/detail/math/cuckoo.hpp"
+#include "tamis/detail/simd/bucket_compare_x8.hpp"
 #include "tamis/detail/simd/short_reduce.hpp"
 #include "tamis/detail/simd/u64x8.hpp"
 
@@ -48,15 +48,7 @@ namespace tamis::detail::inline TAMIS_LEVEL {
 inline constexpr option_info cuckoo_option_table[] = {
     {"fingerprint", "4 to 32", "what fpr or bits per key need", "bits of a fingerprint"}};
 
-// What the formulas of the addressings are made of, for one word and for eight.
-
-// A product. Of eight words, the lower halves are multiplied: no factor may have more than 32 bits.
-TAMIS_INLINE constexpr std::uint64_t multiply_short(std::uint64_t word, std::uint64_t factor) { return word * factor; }
-
-#if TAMIS_HAS_AVX512
-TAMIS_INLINE u64x8 multiply_short(u64x8 words, std::uint64_t factor) { return multiply_halves(words, same_eight(factor)); }
-TAMIS_INLINE u64x8 multiply_short(u64x8 words, u64x8 factors) { return multiply_halves(words, factors); }
-#endif
+// What the formulas of the addressings are made of, for one word and for eight (detail/simd/u64x8.hpp).
 
 // A fingerprint's hash, for distances that are exclusive ors: one multiplication will do, if the constant is chosen so that the
 // distances of short fingerprints are linearly independent: else they connect only a part of the table.
@@ -73,19 +65,6 @@ template <class Word>
 TAMIS_INLINE constexpr Word additive_hash(Word fingerprint) {
   return multiply_short(fingerprint, fingerprint + fingerprint + 0x6a09'e667u);
 }
-
-// 0 becomes 1. A branch, and hidden so that it stays one: it is hardly ever taken, and nothing waits for it, while an addition
-// would stand before all that is made of a fingerprint.
-TAMIS_INLINE std::uint64_t at_least_one(std::uint64_t bits) {
-  if (bits == 0) [[unlikely]] {
-    asm volatile("" : "+r"(bits));
-    bits = 1;
-  }
-  return bits;
-}
-#if TAMIS_HAS_AVX512
-TAMIS_INLINE u64x8 at_least_one(u64x8 bits) { return larger_of_eight(bits, 1); }
-#endif
 
 template <class Addressing>
 class cuckoo_filter {
@@ -119,6 +98,26 @@ class cuckoo_filter {
 
   TAMIS_INLINE bool may_contain(digest d) const {
     return table_.read(
+        [](auto table, auto* self, auto high, auto low) {
+          const view probes{table, self->addressing_};
+          return probes.test(probes.locate({high, low}));
+        },
+        this, d.high, d.low);
+  }
+
+  // Widths as types: see `formatted`, detail/any/model.hpp. 0 is any but the usual ones.
+  template <class Use, class Other>
+  std::invoke_result_t<Other> with_format(Use use, Other /*all widths have a format*/) const {
+    switch (table_.width()) {
+      case 8: return use(std::integral_constant<unsigned, 8>());
+      case 12: return use(std::integral_constant<unsigned, 12>());
+      case 16: return use(std::integral_constant<unsigned, 16>());
+      default: return use(std::integral_constant<unsigned, 0>());
+    }
+  }
+  template <unsigned Width>
+  TAMIS_INLINE bool may_contain_as(digest d) const {
+    return table_.template read_as<Width>(
         [](auto table, auto* self, auto high, auto low) {
           const view probes{table, self->addressing_};
           return probes.test(probes.locate({high, low}));
@@ -199,17 +198,16 @@ class cuckoo_filter {
     // No branch after the first bucket: it would be mispredicted for half of the keys that are in.
     TAMIS_INLINE bool test(const probe& p) const { return pair(p).any_equal(p.fingerprint); }
 
-#if TAMIS_HAS_AVX512
-    // The same for eight keys, without prefetching.
-    static constexpr bool has_eights = has_bucket_compare_x8<Table> && requires(const Addressing& places, u64x8 words) {
+    // The same for eight keys, without prefetching, where there are vectors of them.
+    static constexpr bool has_eights =
+        has_bucket_compare_x8<Table::lanes_type::fixed_width> && requires(const Addressing& places, u64x8 words) {
       places.second(places.first(words), places.other_bits(words, 1));
     };
     TAMIS_INLINE probe_of<u64x8> locate(u64x8 words) const requires has_eights { return locate_word(words); }
     TAMIS_INLINE unsigned test(const probe_of<u64x8>& p) const requires has_eights {
-      return bucket_compare_x8<Table>(table, p.first, p.second).any_equal(p.fingerprint);
+      return bucket_compare_x8<Table::lanes_type::fixed_width>(table.first_byte(0), p.first, p.second).any_equal(p.fingerprint);
     }
     TAMIS_INLINE bool eights_pay() const { return is_near; }
-#endif
 
     Table table;
     const Addressing& addressing;

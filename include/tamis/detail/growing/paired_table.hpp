@@ -32,7 +32,7 @@ struct entry_counts {
   std::uint64_t lost = 0;        // by plain ones: 2^b - 1 for b bits
 
   // Of an aged slot.
-  static std::uint64_t weight_lost(std::uint64_t slot) { return (slot & (~slot + 1)) - 1; }
+  static std::uint64_t weight_lost(std::uint64_t slot) { return lowest_bit(slot) - 1; }
   void add(const run_entries& all) {
     entries += all.size();
     for (const run_entry& e : all) {

@@ -112,28 +112,15 @@ class table_split {
   };
   TAMIS_INLINE words look_at(const Word* values) const {
     words w;
-#if TAMIS_HAS_AVX2
-    if constexpr (sizeof(Word) == 2) {
-      const __m128i zero = _mm_setzero_si128();
-      const __m128i no_payload = _mm_set1_epi16(static_cast<short>(void_));
-      const __m128i one_bit = _mm_set1_epi16(static_cast<short>(void_ >> 1));
-      const auto bits = [](__m128i low, __m128i high) {
-        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high))));
-      };
-      for (unsigned i = 0; i < block_slots; i += 16) {
-        const __m128i low = _mm_load_si128(reinterpret_cast<const __m128i*>(values + i));
-        const __m128i high = _mm_load_si128(reinterpret_cast<const __m128i*>(values + i + 8));
-        const auto have = [&](__m128i x) { return _mm_cmpeq_epi16(_mm_and_si128(x, no_payload), no_payload); };
-        w.nonzero |= bits(_mm_cmpeq_epi16(low, zero), _mm_cmpeq_epi16(high, zero)) << i;
-        w.ones |= bits(have(low), have(high)) << i;
-        w.voids |= bits(_mm_cmpeq_epi16(low, no_payload), _mm_cmpeq_epi16(high, no_payload)) << i;
-        const auto have_one = [&](__m128i x) { return _mm_cmpeq_epi16(_mm_andnot_si128(no_payload, x), one_bit); };
-        w.next_voids |= bits(have_one(low), have_one(high)) << i;
-      }
-      w.nonzero = ~w.nonzero;
+    if constexpr (has_equal_under_mask && sizeof(Word) == 2) {
+      const auto all = [&](std::uint16_t mask, std::uint16_t value) { return equal_under_mask(values, mask, value); };
+      const auto payload = static_cast<std::uint16_t>(void_);
+      w.nonzero = ~all(0xffff, 0);
+      w.ones = all(payload, payload);
+      w.voids = all(0xffff, payload);
+      w.next_voids = all(static_cast<std::uint16_t>(~payload), static_cast<std::uint16_t>(void_ >> 1));
       return w;
     }
-#endif
     for (unsigned i = 0; i < block_slots; ++i) {
       w.nonzero |= static_cast<std::uint64_t>(values[i] != 0) << i;
       w.ones |= static_cast<std::uint64_t>(values[i] >> top_) << i;

@@ -130,14 +130,14 @@ class block_moves : public slot_columns<Layout> {
 
   template <bool Closed>
   TAMIS_INLINE unsigned first_balanced_in(std::uint64_t block) const {
-#if TAMIS_HAS_AVX512
-    const std::uint8_t* const here = headers_.data() + block * headers_.bytes_each();
-    const unsigned offset = headers_.offset(block);
-    return static_cast<unsigned>(std::countr_zero(high_bits(avx512_only::balanced_pair<Closed>(here, offset), offset)));
-#else
-    const block_header header = headers_[block];
-    return first_balanced(header.occupied << Closed, header.ended(), header.offset);
-#endif
+    if constexpr (has_balanced_pair) {
+      const std::uint8_t* const here = headers_.data() + block * headers_.bytes_each();
+      const unsigned offset = headers_.offset(block);
+      return static_cast<unsigned>(std::countr_zero(high_bits(vectors::balanced_pair<Closed>(here, offset), offset)));
+    } else {
+      const block_header header = headers_[block];
+      return first_balanced(header.occupied << Closed, header.ended(), header.offset);
+    }
   }
 };
 

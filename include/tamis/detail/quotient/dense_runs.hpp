@@ -222,39 +222,8 @@ class dense_runs {
   }
 
   void append_bytes(const std::uint8_t* from, std::uint64_t used) {
-#if TAMIS_HAS_AVX512
-    // (The bytes behind the last one are there: bytes_ has a word more.)
-    std::uint8_t packed[word_bits];
-    _mm512_storeu_si512(packed, permuted(from, used));
-    std::memcpy(bytes_.data() + size_, packed, word_bits);
-#else
-    // Stretches of slots in use, 64 bytes each: what is too much is overwritten, or stands in what bytes_ and tables have more.
-    std::uint8_t* to = bytes_.data() + size_;
-    for (std::uint64_t left = used; left != 0;) {
-      const auto first = static_cast<unsigned>(std::countr_zero(left));
-      const auto size = static_cast<unsigned>(std::countr_one(left >> first));
-      std::memcpy(to, from + first, word_bits);
-      to += size;
-      left = high_bits(left, first + size);
-    }
-#endif
+    pack_bytes(bytes_.data() + size_, from, used);  // the bytes behind the last one are there: bytes_ has a word more
   }
-#if TAMIS_HAS_AVX512
-  // The bytes at the ones of `used`, gathered at the low end; what stands behind them does not matter. Without VBMI2: eight
-  // bytes at a time.
-  static __m512i permuted(const std::uint8_t* from, std::uint64_t used) {
-    alignas(64) std::uint8_t numbers[word_bits + 8];
-    unsigned count = 0;
-    for (unsigned i = 0; i < word_bits; i += 8) {
-      const std::uint64_t eight = used >> i & 0xff;
-      const std::uint64_t mask = _pdep_u64(eight, 0x0101010101010101u) * 0xff;
-      const std::uint64_t chosen = _pext_u64(0x0706050403020100u + 0x0101010101010101u * i, mask);
-      std::memcpy(numbers + count, &chosen, sizeof chosen);
-      count += popcount(eight);
-    }
-    return _mm512_maskz_permutexvar_epi8(~std::uint64_t{0}, _mm512_load_si512(numbers), _mm512_loadu_si512(from));
-  }
-#endif
 
   // Occupied bits, offsets and where slots are in use. False if a run ends behind the table.
   bool place(spaced_table& made, spacing s, table_list<std::uint64_t>& used) const {

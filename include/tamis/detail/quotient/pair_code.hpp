@@ -194,7 +194,7 @@ class pair_code {
     const uint128 front = first_bits(e.bits, width_ - 1);
     const uint128 rest = e.bits & (bit(width_ - 1) - 1);
     if ((e.bits & bit(width_ - 1)) == 0 || rest == 0) return false;
-    const uint128 last = rest & (~rest + 1);
+    const uint128 last = lowest_bit(rest);
     while (bit(coded_length(e.level) - 1 - e.lost) != last) ++e.lost;
     e.bits = front | (rest ^ last) << 1;
     return true;

@@ -78,9 +78,7 @@ class rank_select : public block_moves<Layout> {
   // Does a slot of the quotient's run hold this value?
   template <unsigned Width = 0>
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const requires(!Layout.high_bit_in_header) {
-#if !TAMIS_HAS_AVX2
-    if (width() >= 8) return contains_by_rank(quotient, value);
-#endif
+    if (!has_pdep && width() >= 8) return contains_by_rank(quotient, value);
     const std::uint64_t block = quotient / block_slots;
     const auto run = base::find_in_block(headers_[block], quotient % block_slots);
     if (values_.template matches<Width>(block * block_slots, run.slots, value) != 0) return true;

@@ -63,7 +63,7 @@ class run_search {
     const std::uint64_t from_own = ~(header.occupied & std::uint64_t{1} << i) + 1;
     const std::uint64_t pair = select_pair(header.bounds(), rank(header.occupied, static_cast<unsigned>(i)) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
-    const std::uint64_t begin = pair & (~pair + 1);
+    const std::uint64_t begin = lowest_bit(pair);
     return {(end - begin) & from_own & low_mask(block_slots), begin, end, from_own};
   }
   // The slots of a run that leaves its block which lie in the next one, from that block's runends. Not known if the run begins
@@ -97,7 +97,7 @@ class run_search {
                                               std::uint64_t quotient) requires(block_slots == word_bits) {
     const std::uint64_t up_to = header.occupied << (~quotient % word_bits);  // its sign: has the quotient a run?
     const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
-    const std::uint64_t run = (pair & (pair - 1)) - (pair & (~pair + 1)) - static_cast<std::uint64_t>(pair == 0);
+    const std::uint64_t run = (pair & (pair - 1)) - (lowest_bit(pair)) - static_cast<std::uint64_t>(pair == 0);
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(run) >> (quotient % word_bits) &
                                       static_cast<std::int64_t>(up_to) >> 63);
   }

@@ -32,7 +32,7 @@ TAMIS_INLINE run_in_block find_in_block(const record_header& header, spacing s, 
   const auto from_run = static_cast<std::uint64_t>(static_cast<std::int64_t>(up_to) >> 63);
   const std::uint64_t pair = select_pair(header.bounds(), popcount(up_to << 1) % word_bits);
   const std::uint64_t end = pair & (pair - 1);
-  const std::uint64_t begin = pair & (~pair + 1);
+  const std::uint64_t begin = lowest_bit(pair);
   const std::uint64_t from_home = ~std::uint64_t{0} << s.home(static_cast<unsigned>(i));
   // A bound above S is none. If the end is at most S, then end - 1 has no bit from S on.
   const std::uint64_t within = s.bounded_slots();
@@ -76,18 +76,12 @@ TAMIS_INLINE std::uint64_t closed_slots(const record_header& header, spacing s) 
 
 // The first such slot from `from` on; S or more if there is none.
 TAMIS_INLINE unsigned first_free(const record_header& header, spacing s, unsigned from) {
-#if TAMIS_HAS_AVX2
-  return static_cast<unsigned>(std::countr_zero(high_bits(free_slots(header, s), from)));
-#else
+  if constexpr (has_balanced) return static_cast<unsigned>(std::countr_zero(high_bits(free_slots(header, s), from)));
   return first_free_by_hops(header, s, from);
-#endif
 }
 TAMIS_INLINE unsigned first_closed(const record_header& header, spacing s, unsigned from) {
-#if TAMIS_HAS_AVX2
-  return static_cast<unsigned>(std::countr_zero(high_bits(closed_slots(header, s), from)));
-#else
+  if constexpr (has_balanced) return static_cast<unsigned>(std::countr_zero(high_bits(closed_slots(header, s), from)));
   return first_closed_by_hops(header, s, from);
-#endif
 }
 
 }  // namespace tamis::detail::inline TAMIS_LEVEL

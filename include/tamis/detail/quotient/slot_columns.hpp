@@ -216,8 +216,7 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
   // Bit i of the word becomes bit `at` of value i, where it is 0.
   template <class Word>
   TAMIS_INLINE static void add_bits(Word* values, std::uint64_t word, unsigned at) {
-#if TAMIS_HAS_AVX2
-    if constexpr (sizeof(Word) == 2) {
+    if constexpr (has_pdep && sizeof(Word) == 2) {
       for (unsigned i = 0; i < word_bits; i += 4) {
         std::uint64_t four;
         std::memcpy(&four, values + i, sizeof four);
@@ -226,7 +225,6 @@ class slot_columns : public run_map<Layout.block_slots, Layout.headers()> {
       }
       return;
     }
-#endif
     for (unsigned i = 0; i < word_bits; ++i) values[i] = static_cast<Word>(values[i] | (word >> i & 1) << at);
   }
 };

@@ -89,8 +89,7 @@ class slot_values {
       std::copy_n(low_.data() + first, word_bits, out);
       return;
     }
-#if TAMIS_HAS_AVX2
-    if (sizeof(Word) == 1) {
+    if (has_pdep && sizeof(Word) == 1) {
       // Eight at a time, of which the bits stand one behind the other.
       const std::uint64_t bits = low_mask(width_) * plain::every_byte;
       const std::byte* const packed = rest_.data() + first / 8 * width_;
@@ -102,7 +101,7 @@ class slot_values {
       }
       return;
     }
-    if (sizeof(Word) == 2 && width_ > 8) {
+    if (has_pdep && sizeof(Word) == 2 && width_ > 8) {
       // Four at a time: their low bytes and their other bits, spread to 16 bits each.
       const unsigned width = width_ - 8;
       const std::uint64_t rest_bits = low_mask(width) * 0x0001000100010001u << 8;
@@ -117,7 +116,6 @@ class slot_values {
       }
       return;
     }
-#endif
     for (unsigned i = 0; i < word_bits; ++i) out[i] = static_cast<Word>(get(first + i));
   }
 
@@ -136,8 +134,7 @@ class slot_values {
   bool are_zero(std::uint64_t first, std::uint64_t among) const {
     if (width_ >= 8 && (among & ~low_.equal(first, 0)) != 0) return false;
     const unsigned width = width_ >= 8 ? width_ - 8 : width_;
-#if TAMIS_HAS_AVX2
-    if (width <= 8) {
+    if (has_pdep && width <= 8) {
       const std::byte* const packed = rest_.data() + first / 8 * width;
       const std::uint64_t lowest = width == 0 ? 0 : low_mask(8 * width) / low_mask(width);  // bit 0 of each of eight values
       std::uint64_t found = 0;
@@ -148,7 +145,6 @@ class slot_values {
       }
       return found == 0;
     }
-#endif
     if (width == 0) return true;
     for (; among != 0; among &= among - 1) {
       if (rest_.get(first + first_of(among)) != 0) return false;
@@ -293,7 +289,7 @@ class slot_values {
   TAMIS_INLINE std::uint64_t rest_matches(std::uint64_t first, std::uint64_t among, std::uint64_t rest) const {
     std::uint64_t found = among;
     for (; among != 0; among &= among - 1) {
-      if (rest_.get(first + static_cast<unsigned>(std::countr_zero(among))) != rest) found ^= among & (~among + 1);
+      if (rest_.get(first + static_cast<unsigned>(std::countr_zero(among))) != rest) found ^= lowest_bit(among);
     }
     return found;
   }
@@ -305,7 +301,7 @@ class slot_values {
     std::uint64_t found = among;
     for (; among != 0; among &= among - 1) {
       const std::uint64_t slot = rest_.get(first + static_cast<unsigned>(std::countr_zero(among)));
-      if (((slot ^ asked) & ~(slot ^ (slot - 1))) != 0) found ^= among & (~among + 1);
+      if (((slot ^ asked) & ~(slot ^ (slot - 1))) != 0) found ^= lowest_bit(among);
     }
     return found;
   }

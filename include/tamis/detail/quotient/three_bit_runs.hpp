@@ -84,7 +84,7 @@ class three_bit_runs {
     // Where the run and the one after it begin; without meaning if there is none.
     const std::uint64_t ends = select_pair(~f.continuation & behind, (runs - 1) % word_bits);
     const std::uint64_t last = ends & (ends - 1);
-    const std::uint64_t run = (last - (ends & (~ends + 1))) >> i;
+    const std::uint64_t run = (last - (lowest_bit(ends))) >> i;
     // One condition only, and a quotient without a run goes on as if it had one: which half of them it is cannot be predicted.
     const bool seen = static_cast<bool>(static_cast<unsigned>(unshifted != 0) & static_cast<unsigned>(last != 0) &
                                         static_cast<unsigned>(run >> near_slots == 0));

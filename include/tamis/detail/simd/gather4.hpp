@@ -15,11 +15,9 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tamis/detail/base/compiler.hpp"
-#include "tamis/detail/bits/packed_array.hpp"
-#include "tamis/detail/bits/word.hpp"
-#include "tamis/detail/hash/place.hpp"
 #include "tamis/digest.hpp"
 
 #if TAMIS_HAS_AVX2
@@ -50,7 +48,7 @@ TAMIS_INLINE std::uint64_t reduce_quarters(std::uint64_t word, const quarters& f
   std::uint64_t all = 0;
   for (unsigned shift = 0; shift < 64; shift += 16) {
     const auto quarter = [shift](std::uint64_t from) { return from >> shift & 0xffff; };
-    all |= ((reduce_short(16, quarter(word), quarter(factors.word)) + quarter(sums.word)) & 0xffff) << shift;
+    all |= (((quarter(word) * quarter(factors.word) >> 16) + quarter(sums.word)) & 0xffff) << shift;
   }
   return all;
 #endif
@@ -59,7 +57,7 @@ TAMIS_INLINE std::uint64_t reduce_quarters(std::uint64_t word, const quarters& f
 // The four lowest values of a packed word, one in every quarter; `mask` has `width` ones in every quarter, at most 16.
 TAMIS_INLINE std::uint64_t spread_to_quarters(std::uint64_t packed, [[maybe_unused]] std::uint64_t width, std::uint64_t mask) {
 #if TAMIS_HAS_AVX2
-  return pdep(packed, mask);
+  return _pdep_u64(packed, mask);
 #else
   std::uint64_t all = 0;
   for (unsigned i = 0; i < 4; ++i) all |= packed >> i * width << 16 * i & mask & std::uint64_t{0xffff} << 16 * i;
@@ -82,7 +80,9 @@ struct four_tables {
 
 // Their values of so many bits.  Requires: bits <= 32.
 struct packed_values {
-  explicit constexpr packed_values(unsigned bits) : width(each(bits)), mask(each(low_mask(bits))) { assert(bits <= 32); }
+  explicit constexpr packed_values(unsigned bits) : width(each(bits)), mask(each((std::uint64_t{1} << bits) - 1)) {
+    assert(bits <= 32);
+  }
   four_times width;
   four_times mask;
 };
@@ -189,7 +189,7 @@ class gather4 {
  public:
   gather4() = default;
   TAMIS_INLINE gather4(digest d, const four_tables& tables) {
-    for (unsigned t = 0; t < 4; ++t) places_[t] = tables.begins[t] + reduce_short(32, quarter_of(d, t), tables.places[t]);
+    for (unsigned t = 0; t < 4; ++t) places_[t] = tables.begins[t] + (quarter_of(d, t) * tables.places[t] >> 32);
   }
   TAMIS_INLINE std::uint64_t operator[](unsigned table) const { return places_[table]; }
   TAMIS_INLINE void copy_to(std::uint64_t* places) const { std::copy_n(places_.data(), 4, places); }
@@ -197,7 +197,10 @@ class gather4 {
   TAMIS_INLINE four_values read(const std::byte* data, const packed_values& values) const {
     std::array<std::uint64_t, 4> found;
     for (unsigned t = 0; t < 4; ++t) {
-      found[t] = packed_array<dynamic_width>::get(data, places_[t], static_cast<unsigned>(values.width[t]));
+      const std::uint64_t bit = places_[t] * values.width[t];
+      std::uint64_t word;
+      std::memcpy(&word, data + bit / 8, sizeof word);
+      found[t] = word >> bit % 8 & values.mask[t];
     }
     return four_values(found);
   }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hash/place.hpp"
 #include "tamis/detail/simd/u64x8.hpp"
 
 namespace tamis::detail::inline TAMIS_LEVEL {
@@ -16,7 +15,7 @@ TAMIS_INLINE std::uint64_t short_reduce(std::uint64_t fraction, std::uint64_t pl
   asm("mulx %1, %0, %0" : "=r"(place) : "rm"(fraction), "d"(places));
   return place;
 #else
-  return reduce(fraction, places);
+  return multiply_wide(fraction, places).high;
 #endif
 }
 

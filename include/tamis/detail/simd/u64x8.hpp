@@ -1,21 +1,37 @@
 #pragma once
 
 // Eight words of 64 bits in one register, one key each: what batches of lookups compute with where there is AVX-512. +, &, <<
-// and so on are the compiler's; a formula that is a template of its word then serves one key and eight. Elsewhere this header
-// is empty.
-
-#include "tamis/hasher.hpp"
-
-#if TAMIS_HAS_AVX512
-
-#include <immintrin.h>
+// and so on are the compiler's; a formula that is a template of its word then serves one key and eight. Elsewhere u64x8 is only
+// a name, of which no formula can be made: what asks whether one exists for it finds none.
 
 #include <cstddef>
 #include <cstring>
 
+#include "tamis/hasher.hpp"
+
+#if TAMIS_HAS_AVX512
+#include <immintrin.h>
+#endif
+
 namespace tamis::detail::inline TAMIS_LEVEL {
 
 inline constexpr std::size_t keys_at_once = 8;
+
+// A product. Of eight words, the lower halves are multiplied: no factor may have more than 32 bits.
+TAMIS_INLINE constexpr std::uint64_t multiply_short(std::uint64_t word, std::uint64_t factor) { return word * factor; }
+
+// 0 becomes 1. A branch, and hidden so that it stays one: it is hardly ever taken, and nothing waits for it, while an addition
+// would stand before all that is made of the value.
+TAMIS_INLINE std::uint64_t at_least_one(std::uint64_t bits) {
+  if (bits == 0) [[unlikely]] {
+    asm volatile("" : "+r"(bits));
+    bits = 1;
+  }
+  return bits;
+}
+
+#if TAMIS_HAS_AVX512
+
 using u64x8 [[gnu::vector_size(64)]] = std::uint64_t;
 
 // All lanes, in the masked forms of intrinsics: GCC 12 warns of the others' undefined operand. No instruction has a mask then.
@@ -33,11 +49,15 @@ TAMIS_INLINE u64x8 same_eight(std::uint64_t word) { return u64x8{} + word; }
 TAMIS_INLINE u64x8 larger_of_eight(u64x8 words, std::uint64_t least) {
   return words_of(_mm512_maskz_max_epu64(all_eight, vector_of(words), vector_of(same_eight(least))));
 }
+TAMIS_INLINE u64x8 at_least_one(u64x8 bits) { return larger_of_eight(bits, 1); }
 
 // The product of the lower halves.
 TAMIS_INLINE u64x8 multiply_halves(u64x8 a, u64x8 b) {
   return words_of(_mm512_maskz_mul_epu32(all_eight, vector_of(a), vector_of(b)));
 }
+
+TAMIS_INLINE u64x8 multiply_short(u64x8 words, std::uint64_t factor) { return multiply_halves(words, same_eight(factor)); }
+TAMIS_INLINE u64x8 multiply_short(u64x8 words, u64x8 factors) { return multiply_halves(words, factors); }
 
 struct eight_wide_products {
   u64x8 high;
@@ -84,6 +104,13 @@ TAMIS_INLINE u64x8 first_words(const hasher& hash, const Key* keys) {
   return words ^ words >> 32;
 }
 
-}  // namespace tamis::detail::inline TAMIS_LEVEL
+#else
+
+struct u64x8 {};
+u64x8 first_words(const digest* digests);
+template <integer_key Key>
+u64x8 first_words(const hasher& hash, const Key* keys);
 
 #endif
+
+}  // namespace tamis::detail::inline TAMIS_LEVEL

@@ -29,12 +29,10 @@ class remainder_tags {
   // Byte k: the tag of selector k; 0 from `count` on.  Requires: `quotients` is what y was made with.
   TAMIS_INLINE std::uint64_t operator()(const hash_suffix& y, std::uint64_t quotients) const {
     if (r_ == 8) return first_bytes(y);
-#if TAMIS_HAS_AVX2
-    if (r_ * count_ <= y.random_bits()) {
+    if (has_pdep && r_ * count_ <= y.random_bits()) {
       const std::uint64_t tags = pext(y.rest().high, high_) << in_low_ | pext(y.rest().low, low_);
       return __builtin_bswap64(tags << (64 - 8 * count_));
     }
-#endif
     return one_by_one(y.source(), quotients);
   }
   // The tags of remainders of eight bits, whatever `count` is.

@@ -99,7 +99,7 @@ class guided_search {
       const std::uint64_t near = ways[1] != 0 ? ways[1] : far;
       if (near == 0) return count;
       const auto way = static_cast<unsigned>(std::countr_zero(near));
-      for (std::uint64_t& left : ways) left &= ~(near & (~near + 1));
+      for (std::uint64_t& left : ways) left &= ~lowest_bit(near);
       table.prefetch(places_[way]);
       nodes_[level][count] = {places_[way], way};
     }
