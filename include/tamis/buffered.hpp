@@ -12,6 +12,9 @@
 //   insert ──► | d0 | d1 | … | d31 | ──► insert_many(filter)
 //                └── waiting: in the inserter's answers, not yet in the filter's
 //
+// It pays for tables out of cache, whose single inserts wait for memory (infini with 6 million keys: 49 to 52 ns of CPU time
+// one by one, 14 through here). In cache single inserts are the cheaper ones.
+//
 // The filter itself does not know of the keys that wait. flush() before it is saved, compared, erased from or adapted.
 
 #include <algorithm>
