@@ -54,10 +54,10 @@ struct pair_of_tables {
     ASSERT_EQ(gap->run.size(), run.size());
     auto chosen = *gap;
     // Possible just where the quotient's own slot is the free one, and tried up to a certain load.
-    const bool can_open_own = gap->free == quotient && real.tries_own_slots();
+    const bool can_open_at_home = gap->free == quotient && real.tries_own_slots();
     const bool asks = random.chance(0.5);
-    const bool is_open = asks && real.open_own(quotient);
-    ASSERT_EQ(is_open, asks && can_open_own);
+    const bool is_open = asks && real.open_at_home(quotient);
+    ASSERT_EQ(is_open, asks && can_open_at_home);
     if (!run.empty()) {
       const std::uint64_t where = random.below(run.size() + 1);
       chosen.at = gap->run.first + where;
@@ -75,7 +75,7 @@ struct pair_of_tables {
       bool is_open = false;
       if constexpr (Table::moves_blocks) {
         const bool possible = ends_near(quotient, gap.run.last);
-        is_open = real.open_near(quotient, value);
+        is_open = real.open_in_two(quotient, value);
         EXPECT_EQ(is_open, possible);
       } else {
         is_open = real.open_in_block(quotient, value);
@@ -124,7 +124,7 @@ struct pair_of_tables {
         bool possible = in_block_of(quotient, end);
         if constexpr (Table::moves_blocks) {
           possible |= ends_near(quotient, run.last - 1) && offset_is_small(quotient, run.last) && offsets_known(end, quotient);
-          ASSERT_EQ(real.erase_near(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
+          ASSERT_EQ(real.erase_in_two(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
         } else {
           ASSERT_EQ(real.erase_in_block(quotient, values[which]), possible ? std::optional(true) : std::nullopt);
         }

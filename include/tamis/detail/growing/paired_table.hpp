@@ -107,11 +107,11 @@ class paired_table {
     const std::uint8_t* const record = table_.memory().record(quotient / block_quotients);
     const run_in_block run = table_.find_in_block<Width>(record, quotient);
     const block_memory& memory = table_.memory();
-    const std::uint64_t near = memory.near_matching<Width, Format>(record, x) & run.slots;
+    const std::uint64_t candidates = memory.matching_bytes<Width, Format>(record, x) & run.slots;
     if (run.leaves) [[unlikely]]
       return contains_far<Width, Format>(quotient, x, stream);
-    if (near == 0) return false;
-    if (!memory.has_only_bytes<Width>() && (near & memory.matching<Width, Format>(record, x)) == 0) return false;
+    if (candidates == 0) return false;
+    if (!memory.has_only_bytes<Width>() && (candidates & memory.matching<Width, Format>(record, x)) == 0) return false;
     if (!table_.memory().begins_descending<Width>(record, run.slots)) [[likely]]
       return true;
     return matches_in_run(quotient, stream());

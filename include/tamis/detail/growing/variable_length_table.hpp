@@ -53,7 +53,7 @@ class variable_length_table {
   unsigned longest() const { return table_.width() - 1; }
   std::uint64_t bits() const { return table_.bits(); }
 
-  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch_from(cell, near_slots); }
+  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch_from(cell, window_slots); }
   TAMIS_INLINE void prefetch_update(std::uint64_t cell) const { table_.prefetch_update(cell); }
 
   bool contains(std::uint64_t cell, std::uint64_t following) const {
@@ -64,7 +64,7 @@ class variable_length_table {
   TAMIS_INLINE bool wide_contains(std::uint64_t cell, std::uint64_t following) const {
     const std::uint64_t asked = asked_of(following);
     const std::uint64_t run = rank_select<>::find_from(table_.header(cell / rank_select<>::block_slots), cell);
-    const std::uint64_t near = run & (table_.values().prefix_candidates_of_sixteen(cell, asked) | ~low_mask(near_slots));
+    const std::uint64_t near = run & (table_.values().prefix_candidates_of_sixteen(cell, asked) | ~low_mask(window_slots));
     return near != 0 && contains_one_of(cell, asked, near);
   }
   // Do slots for payloads of up to `longest` bits have eight bits?
@@ -186,7 +186,7 @@ class variable_length_table {
   friend stored_access;
   variable_length_table() = default;
 
-  static constexpr unsigned near_slots = 16;  // behind a cell: its run has hardly ever others
+  static constexpr unsigned window_slots = 16;  // behind a cell: its run has hardly ever others
 
   entry_code code() const { return entry_code(table_.width()); }
   TAMIS_INLINE std::uint64_t asked_of(std::uint64_t following) const { return following >> (-table_.width() % word_bits); }
@@ -194,7 +194,7 @@ class variable_length_table {
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
   TAMIS_NOINLINE bool insert_slot(std::uint64_t cell, std::uint64_t value) {
-    if (table_.open_own(cell)) {
+    if (table_.open_at_home(cell)) {
       table_.set_value(cell, value);
     } else {
       const auto gap = table_.find_gap(cell);
@@ -221,7 +221,7 @@ class variable_length_table {
   }
   // Does one of these near slots match, of which bit i is cell + i? If there are others, does any slot of the cell's run?
   TAMIS_NOINLINE bool contains_one_of(std::uint64_t cell, std::uint64_t asked, std::uint64_t slots) const {
-    if (slots >> near_slots != 0) return contains_somewhere(cell, asked);
+    if (slots >> window_slots != 0) return contains_somewhere(cell, asked);
     for (; slots != 0; slots &= slots - 1) {
       if (entry_code::slot_matches(table_.value(cell + first_of(slots)), asked)) return true;
     }

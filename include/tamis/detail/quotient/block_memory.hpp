@@ -237,13 +237,13 @@ class block_memory {
   }
   // At least the slots of matching(), from their bytes alone: nearly always none, where nothing matches.
   template <unsigned Width, slot_format Format>
-  TAMIS_INLINE std::uint64_t near_matching(const std::uint8_t* record, std::uint64_t value) const {
+  TAMIS_INLINE std::uint64_t matching_bytes(const std::uint8_t* record, std::uint64_t value) const {
     if (!layout_.has_bytes<Width>() || layout_.ends_in_bytes<Width>()) return matching<Width, Format>(record, value);
     const std::uint8_t* const bytes = record + layout_.bytes_at();
     const auto byte = static_cast<std::uint8_t>(value);
     return Format == slot_format::uniform ? equal_bytes(bytes, byte) : agree_above_last_one(bytes, byte);
   }
-  // Is near_matching() all that there is to compare?
+  // Is matching_bytes() all that there is to compare?
   template <unsigned Width>
   TAMIS_INLINE bool has_only_bytes() const {
     return layout_.columns<Width>() < 2;

@@ -154,7 +154,7 @@ class rank_select : public block_moves<Layout> {
   // The same with slots of other blocks, where the run ends in its own block or the next. False, and nothing has changed, if it
   // does not, or if there is no free slot, or where a code says something about slots that would move.
   template <unsigned Width = 0>
-  TAMIS_INLINE bool open_near(std::uint64_t quotient, std::uint64_t value) requires(is_in_words&& moves_blocks) {
+  TAMIS_INLINE bool open_in_two(std::uint64_t quotient, std::uint64_t value) requires(is_in_words&& moves_blocks) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto i = static_cast<unsigned>(quotient % block_slots);
@@ -180,8 +180,8 @@ class rank_select : public block_moves<Layout> {
   // The same with other blocks. None, and nothing has changed, if the run does not end in its own block or the next, if the
   // next has a code that the run goes by, or if slots cannot be moved, as in close_ahead.
   template <unsigned Width = 0>
-  TAMIS_INLINE std::optional<bool> erase_near(std::uint64_t quotient,
-                                              std::uint64_t value) requires(is_in_words&& moves_blocks) {
+  TAMIS_INLINE std::optional<bool> erase_in_two(std::uint64_t quotient,
+                                                std::uint64_t value) requires(is_in_words&& moves_blocks) {
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];
     const auto run = base::find_in_block(header, quotient % block_slots);
@@ -395,7 +395,7 @@ class rank_select : public block_moves<Layout> {
     return find_value(run, value) != run.last;
   }
 
-  // open_near where no slot of the quotient's own block is free behind its run, which ends before slot `end` of the block if
+  // open_in_two where no slot of the quotient's own block is free behind its run, which ends before slot `end` of the block if
   // that is in it.
   template <unsigned Width>
   TAMIS_NOINLINE bool open_ahead(std::uint64_t quotient, unsigned end, std::uint64_t value) {
@@ -412,7 +412,7 @@ class rank_select : public block_moves<Layout> {
     }
     return this->template push_up<Width>(quotient, block * block_slots + end - (occupied >> i & 1), value);
   }
-  // erase_near for a run that leaves its block.
+  // erase_in_two for a run that leaves its block.
   template <unsigned Width>
   TAMIS_NOINLINE std::optional<bool> erase_ahead(std::uint64_t quotient, std::uint64_t value) {
     const std::uint64_t block = quotient / block_slots;

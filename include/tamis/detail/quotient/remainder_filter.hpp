@@ -147,12 +147,12 @@ class remainder_filter : public quotient_fingerprints<Table> {
   // What works always stands out of line, and so do widths other than eight: the common way then has registers enough.
   template <unsigned Width>
   TAMIS_INLINE insert_result insert_as(const fingerprint& f) {
-    if constexpr (requires { table_.template open_near<Width>(f.quotient, f.remainder); }) {
-      if (table_.open_own(f.quotient)) {
+    if constexpr (requires { table_.template open_in_two<Width>(f.quotient, f.remainder); }) {
+      if (table_.open_at_home(f.quotient)) {
         table_.template set_value<Width>(f.quotient, f.remainder);
         return insert_result::inserted;
       }
-      if (table_.template open_near<Width>(f.quotient, f.remainder)) [[likely]]
+      if (table_.template open_in_two<Width>(f.quotient, f.remainder)) [[likely]]
         return insert_result::inserted;
     }
     return insert_slowly(f.quotient, f.remainder);
@@ -168,13 +168,13 @@ class remainder_filter : public quotient_fingerprints<Table> {
 
   template <unsigned Width>
   TAMIS_INLINE erase_result erase_as(const fingerprint& f) {
-    if constexpr (requires { table_.template erase_near<Width>(f.quotient, f.remainder); }) {
+    if constexpr (requires { table_.template erase_in_two<Width>(f.quotient, f.remainder); }) {
       if (table_.is_alone(f.quotient)) {
         if (table_.template value<Width>(f.quotient) != f.remainder) return erase_result::absent;
         table_.close_alone(f.quotient);
         return erase_result::erased;
       }
-      if (const auto erased = table_.template erase_near<Width>(f.quotient, f.remainder)) {
+      if (const auto erased = table_.template erase_in_two<Width>(f.quotient, f.remainder)) {
         return *erased ? erase_result::erased : erase_result::absent;
       }
     }

@@ -36,7 +36,7 @@ class run_map : public run_search<BlockSlots, Headers> {
   // A run of one slot, the quotient's own, if nothing stands there: what most inserts into a table that is not yet half full
   // need, without a search for room. In a fuller one nobody can foresee whether it is free, and it is not tried. The caller
   // sets the columns.
-  TAMIS_INLINE bool open_own(std::uint64_t quotient) {
+  TAMIS_INLINE bool open_at_home(std::uint64_t quotient) {
     if (!tries_own_slots()) return false;
     const std::uint64_t block = quotient / block_slots;
     const block_header header = headers_[block];

@@ -49,7 +49,7 @@ class run_search {
 
   // The part of a run that lies in its quotient's own block, which is number `i` there: what nearly every lookup needs, without
   // a branch.
-  struct near_slots {
+  struct slots_in_block {
     std::uint64_t slots;     // bit j: slot j of the block belongs to the run
     std::uint64_t begin;     // the first slot where the run could begin, as a bit; 0 if that is not in the block
     std::uint64_t end;       // the slot behind the run, as a bit; 0 if that is not in the block
@@ -59,7 +59,7 @@ class run_search {
     // More of the run may follow. Asked at once, by the sign: an end outside of the block is no news where there is no run.
     TAMIS_INLINE bool leaves() const { return static_cast<std::int64_t>(from_own & (end - 1)) < 0; }
   };
-  TAMIS_INLINE static near_slots find_in_block(const block_header& header, std::uint64_t i) {
+  TAMIS_INLINE static slots_in_block find_in_block(const block_header& header, std::uint64_t i) {
     const std::uint64_t from_own = ~(header.occupied & std::uint64_t{1} << i) + 1;
     const std::uint64_t pair = select_pair(header.bounds(), rank(header.occupied, static_cast<unsigned>(i)) % word_bits);
     const std::uint64_t end = pair & (pair - 1);
@@ -105,7 +105,7 @@ class run_search {
   // The run of a quotient; empty if it has none.
   TAMIS_INLINE slot_range find(std::uint64_t quotient) const {
     const std::uint64_t block = quotient / block_slots;
-    const near_slots run = find_in_block(headers_[block], quotient % block_slots);
+    const slots_in_block run = find_in_block(headers_[block], quotient % block_slots);
     if (run.leaves()) return find_far(quotient);
     const std::uint64_t first = block * block_slots + static_cast<unsigned>(std::countr_zero(run.slots));
     return run.slots == 0 ? slot_range{} : slot_range{first, first + popcount(run.slots)};
@@ -126,7 +126,7 @@ class run_search {
   };
   // None if there is no free slot.
   TAMIS_INLINE std::optional<gap> find_gap(std::uint64_t quotient) const {
-    gap found = near_gap(quotient);
+    gap found = find_gap_in_block(quotient);
     if (found.run.last < found.run.first) found = far_gap(quotient);
     found.free = next_free(found.at);
     if (found.free == slots()) return std::nullopt;
@@ -191,7 +191,7 @@ class run_search {
   bool is_occupied(std::uint64_t quotient) const { return (headers_.occupied(quotient / block_slots) & one(quotient)) != 0; }
 
   // The gap but for its free slot, if the quotient's run ends in its own block; otherwise a run that ends before it begins.
-  TAMIS_INLINE gap near_gap(std::uint64_t quotient) const {
+  TAMIS_INLINE gap find_gap_in_block(std::uint64_t quotient) const {
     const std::uint64_t base = quotient / block_slots * block_slots;
     const auto i = static_cast<unsigned>(quotient % block_slots);
     const block_header header = headers_[quotient / block_slots];

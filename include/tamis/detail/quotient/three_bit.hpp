@@ -63,7 +63,7 @@ class three_bit : public three_bit_runs {
 
   // Does a slot of the quotient's run hold this value?
   TAMIS_INLINE bool contains(std::uint64_t quotient, std::uint64_t value) const {
-    const near_run run = find_near(quotient);
+    const run_in_window run = find_in_window(quotient);
     if (run.leaves) return contains_far(quotient, value);
     if (!has_values()) return run.slots != 0;
     return values_.matches_of_sixteen(quotient, run.slots, value) != 0;

@@ -36,8 +36,8 @@ class three_bit_runs {
  protected:
   enum column : unsigned { occupied, continuation, shifted };
   static constexpr unsigned columns = 3;
-  static constexpr unsigned near_slots = 16;
-  static constexpr std::uint64_t before = word_bits - near_slots;
+  static constexpr unsigned window_slots = 16;
+  static constexpr std::uint64_t before = word_bits - window_slots;
 
  public:
   static constexpr unsigned block_slots = word_bits;
@@ -69,11 +69,11 @@ class three_bit_runs {
 
   // The run of a quotient as far as a window of 64 slots shows it, 48 of them before the quotient's own: at load 0.8 most
   // clusters begin there.
-  struct near_run {
+  struct run_in_window {
     std::uint64_t slots;  // quotient + {bits}, below 2^16
     bool leaves;          // the run, or its cluster, is not only in the window: `slots` means nothing
   };
-  TAMIS_INLINE near_run find_near(std::uint64_t quotient) const {
+  TAMIS_INLINE run_in_window find_in_window(std::uint64_t quotient) const {
     const std::uint64_t first = std::max(quotient, before) - before;
     const auto i = static_cast<unsigned>(quotient - first);
     const flags f = window(first);
@@ -87,7 +87,7 @@ class three_bit_runs {
     const std::uint64_t run = (last - (lowest_bit(ends))) >> i;
     // One condition only, and a quotient without a run goes on as if it had one: which half of them it is cannot be predicted.
     const bool seen = static_cast<bool>(static_cast<unsigned>(unshifted != 0) & static_cast<unsigned>(last != 0) &
-                                        static_cast<unsigned>(run >> near_slots == 0));
+                                        static_cast<unsigned>(run >> window_slots == 0));
     return {run & (~is_in + 1), (is_in & static_cast<std::uint64_t>(!seen)) != 0};
   }
 

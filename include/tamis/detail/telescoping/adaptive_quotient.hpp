@@ -230,11 +230,11 @@ class adaptive_quotient {
       if (slots_.table.code(bits.quotient() / slots::table_type::block_slots) != 0) return false;
     }
     const std::uint64_t value = bits.head(slots_.table.width());
-    if (slots_.table.open_own(bits.quotient())) {
+    if (slots_.table.open_at_home(bits.quotient())) {
       slots_.table.set_value(bits.quotient(), value);
       if constexpr (!coded) slots_.table.set_label(bits.quotient(), 0);
     } else if constexpr (coded) {
-      if (!slots_.table.open_near(bits.quotient(), value)) return false;
+      if (!slots_.table.open_in_two(bits.quotient(), value)) return false;
     } else {
       if (!slots_.table.open_in_block(bits.quotient(), value)) return false;
     }
@@ -282,7 +282,7 @@ class adaptive_quotient {
   // The common case: all in blocks without symbols. Equal values are then equal slots.
   std::optional<bool> erase_in_block(const hash_suffix& bits) requires coded {
     if (slots_.table.code(bits.quotient() / slots::table_type::block_slots) != 0) return std::nullopt;
-    const auto gone = slots_.table.erase_near(bits.quotient(), bits.head(slots_.table.width()));
+    const auto gone = slots_.table.erase_in_two(bits.quotient(), bits.head(slots_.table.width()));
     keys_ -= gone.value_or(false) && keys_ != 0;
     return gone;
   }
