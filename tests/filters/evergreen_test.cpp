@@ -216,7 +216,7 @@ TEST(evergreen, adapting_heals_a_key_that_went_in_twice) {
     }
   }
   EXPECT_TRUE(has_all(f, keys(800)));
-  EXPECT_LT(f.keys(), 900u);  // nearly every cell was looked at
+  EXPECT_LT(f.keys(), 900u);  // nearly every quotient was looked at
   EXPECT_EQ(f.missing(), 0u);
 }
 

@@ -53,8 +53,8 @@ std::vector<digest> grow(infini& f, unsigned expansions) {
 using entry_key = std::tuple<unsigned, std::uint64_t, std::uint64_t, unsigned>;
 std::multimap<entry_key, int> entries_of(const infini& f) {
   std::multimap<entry_key, int> all;
-  f.for_each([&](unsigned table, std::uint64_t cell, const prefix_entry& e) {
-    all.emplace(entry_key(table, cell, e.bits, e.length), 0);
+  f.for_each([&](unsigned table, std::uint64_t quotient, const prefix_entry& e) {
+    all.emplace(entry_key(table, quotient, e.bits, e.length), 0);
   });
   return all;
 }
@@ -104,7 +104,7 @@ TEST(infini, expanding_changes_no_answer) {
   }
 }
 
-// Runs that need more slots behind the last cell's own get them, also where a file left none.
+// Runs that need more slots behind the last quotient's own get them, also where a file left none.
 TEST(infini, tables_without_room_at_their_end_are_widened) {
   for (const std::uint64_t spare : {0u, 64u}) {
     memory_sink sink;

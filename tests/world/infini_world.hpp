@@ -22,11 +22,11 @@ inline std::optional<std::string> broken_invariant(const infini& f, const multis
   const std::uint64_t first = f.places() >> f.expansions();
   std::map<std::uint64_t, std::vector<detail::stream_prefix>> entries;  // by place of the first size
   std::uint64_t count = 0;
-  f.for_each([&](unsigned table, std::uint64_t cell, const detail::prefix_entry& e) {
+  f.for_each([&](unsigned table, std::uint64_t quotient, const detail::prefix_entry& e) {
     const unsigned level = f.expansions_of(table);
-    detail::stream_prefix p{cell >> level, 0, level + e.length};
+    detail::stream_prefix p{quotient >> level, 0, level + e.length};
     p.bits = static_cast<detail::uint128>(e.bits) << 64 >> level;
-    if (level != 0) p.bits |= static_cast<detail::uint128>(cell & detail::low_mask(level)) << (128 - level);
+    if (level != 0) p.bits |= static_cast<detail::uint128>(quotient & detail::low_mask(level)) << (128 - level);
     entries[p.root].push_back(p);
     ++count;
   });

@@ -69,11 +69,11 @@ class evergreen {
     made.segment_bits_ = static_cast<std::uint32_t>(std::countr_zero(quotients));
     TAMIS_TRY(const table_of_roots shape, shape_for(params, static_cast<unsigned>(asked), made.segment_bits_));
     made.width_ = shape.width;
-    made.first_cell_bits_ = shape.cell_bits;
+    made.first_quotient_bits_ = shape.quotient_bits;
     made.fingerprints_ = kind == "fixed" ? fingerprints::fixed : fingerprints::growing;
     // A few thousand keys may have more bits: without a store they then last for many more doublings.
     made.small_width_ = params.fpr && asked == 0 ? std::min(shape.width + 6, widest) : shape.width;
-    made.first_alone_ = first_alone(shape.width, made.width_of(shape.cell_bits), params.fpr);
+    made.first_alone_ = first_alone(shape.width, made.width_of(shape.quotient_bits), params.fpr);
     if (shape.roots >> 32 != 0) return failure{"a filter for " + std::to_string(params.capacity) + " keys cannot be addressed"};
     TAMIS_CHECK(made.make_roots(shape.roots));
     return made;
@@ -175,7 +175,7 @@ class evergreen {
       const detail::stream_prefix under = tree_.prefix_at(place);
       const unsigned place_bits = s.shape().place_bits();
       s.table().for_each([&](std::uint64_t quotient, const detail::run_entry& e) {
-        const detail::uint128 own = static_cast<detail::uint128>(quotient) << (128 - s.shape().cell_bits) >> under.length;
+        const detail::uint128 own = static_cast<detail::uint128>(quotient) << (128 - s.shape().quotient_bits) >> under.length;
         visit(detail::stream_prefix{under.root, under.bits | own | e.bits >> place_bits,
                                     place_bits + s.table().code().length(e)});
       });
@@ -216,7 +216,7 @@ class evergreen {
     made.segment_bits_ = segment_bits_;
     made.width_ = width_;
     made.small_width_ = small_width_;
-    made.first_cell_bits_ = first_cell_bits_;
+    made.first_quotient_bits_ = first_quotient_bits_;
     made.first_alone_ = first_alone_;
     made.fingerprints_ = fingerprints_;
     TAMIS_CHECK(made.make_roots(tree_.places().roots()));
@@ -260,12 +260,12 @@ class evergreen {
 
   friend bool operator==(const evergreen& a, const evergreen& b) {
     return a.keys_ == b.keys_ && a.segment_bits_ == b.segment_bits_ && a.width_ == b.width_ &&
-           a.small_width_ == b.small_width_ && a.first_cell_bits_ == b.first_cell_bits_ && a.first_alone_ == b.first_alone_ &&
-           a.fingerprints_ == b.fingerprints_ && a.tree_ == b.tree_;
+           a.small_width_ == b.small_width_ && a.first_quotient_bits_ == b.first_quotient_bits_ &&
+           a.first_alone_ == b.first_alone_ && a.fingerprints_ == b.fingerprints_ && a.tree_ == b.tree_;
   }
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.keys_, self.segment_bits_, self.width_, self.small_width_, self.first_cell_bits_, self.first_alone_,
+    archive(self.keys_, self.segment_bits_, self.width_, self.small_width_, self.first_quotient_bits_, self.first_alone_,
             self.fingerprints_, self.tree_);
     if constexpr (!std::is_const_v<Self>) {
       if (!archive.ok()) return;
@@ -279,18 +279,20 @@ class evergreen {
     using detail::is_wrong;
     if (is_wrong(segment_bits_ < 6) || is_wrong(segment_bits_ > 16) || is_wrong(width_ < narrowest) ||
         is_wrong(width_ > widest) || is_wrong(small_width_ < width_) || is_wrong(small_width_ > widest) ||
-        is_wrong(first_cell_bits_ < 6) || is_wrong(first_cell_bits_ > segment_bits_) || is_wrong(first_alone_ < width_) ||
-        is_wrong(first_alone_ > widest_alone) || is_wrong(fingerprints_ > fingerprints::fixed)) {
+        is_wrong(first_quotient_bits_ < 6) || is_wrong(first_quotient_bits_ > segment_bits_) ||
+        is_wrong(first_alone_ < width_) || is_wrong(first_alone_ > widest_alone) ||
+        is_wrong(fingerprints_ > fingerprints::fixed)) {
       return failure{"its settings are out of range"};
     }
     for (const detail::segment& s : tree_.segments()) {
       const detail::segment_shape& shape = s.shape();
       const bool is_uniform = shape.format == detail::slot_format::uniform;
       // Segments are cut when they are large, not before.
-      if (is_wrong(is_uniform && shape.width != width_of(shape.cell_bits)) ||
+      if (is_wrong(is_uniform && shape.width != width_of(shape.quotient_bits)) ||
           is_wrong(!is_uniform && shape.plain_length() < width_) ||
-          is_wrong(!is_uniform && shape.plain_length() > widest_alone) || is_wrong(shape.cell_bits < first_cell_bits_) ||
-          is_wrong(shape.cell_bits > segment_bits_) || is_wrong(shape.depth != 0 && shape.cell_bits != segment_bits_)) {
+          is_wrong(!is_uniform && shape.plain_length() > widest_alone) ||
+          is_wrong(shape.quotient_bits < first_quotient_bits_) || is_wrong(shape.quotient_bits > segment_bits_) ||
+          is_wrong(shape.depth != 0 && shape.quotient_bits != segment_bits_)) {
         return failure{"a segment has a shape that cannot be"};
       }
     }
@@ -303,7 +305,7 @@ class evergreen {
 
   struct table_of_roots {
     std::uint64_t roots;
-    std::uint32_t cell_bits;
+    std::uint32_t quotient_bits;
     std::uint32_t width;
     std::uint64_t keys_each;
   };
@@ -312,7 +314,7 @@ class evergreen {
     detail::table_list<detail::segment> segments;
     segments.reserve(roots);
     for (std::uint64_t i = 0; i < roots; ++i) {
-      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_cell_bits_, width_of(first_cell_bits_)}, 0));
+      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_quotient_bits_, width_of(first_quotient_bits_)}, 0));
       segments.push_back(std::move(root));
     }
     tree_ = detail::segment_tree(roots, std::move(segments));
@@ -320,16 +322,16 @@ class evergreen {
   }
   static constexpr double planned = 0.92;  // keys per quotient when it is new: chance shall not cut a segment at once
   static table_of_roots roots_for(std::uint64_t capacity, unsigned width, unsigned segment_bits) {
-    unsigned cell_bits = detail::segment::least_cell_bits;
-    while (cell_bits < segment_bits && std::ldexp(planned, static_cast<int>(cell_bits)) < static_cast<double>(capacity))
-      ++cell_bits;
-    const auto roots =
-        static_cast<std::uint64_t>(std::ceil(static_cast<double>(capacity) / std::ldexp(planned, static_cast<int>(cell_bits))));
+    unsigned quotient_bits = detail::segment::least_quotient_bits;
+    while (quotient_bits < segment_bits && std::ldexp(planned, static_cast<int>(quotient_bits)) < static_cast<double>(capacity))
+      ++quotient_bits;
+    const auto roots = static_cast<std::uint64_t>(
+        std::ceil(static_cast<double>(capacity) / std::ldexp(planned, static_cast<int>(quotient_bits))));
     const double each = static_cast<double>(capacity) / static_cast<double>(roots);
-    return {roots, cell_bits, width, static_cast<std::uint64_t>(each + 2 * std::sqrt(each))};
+    return {roots, quotient_bits, width, static_cast<std::uint64_t>(each + 2 * std::sqrt(each))};
   }
   static double bits_of(const table_of_roots& shape) {
-    const detail::segment_shape one{0, shape.cell_bits, shape.width};
+    const detail::segment_shape one{0, shape.quotient_bits, shape.width};
     const detail::spacing s(detail::segment::slots_for(one, shape.keys_each));
     const auto blocks = detail::spaced_table::blocks_of(one.quotients(), one.spare(s.slots()), s).value();
     const auto bytes = detail::block_memory::bytes_of(detail::block_layout(s, shape.width), blocks).value();
@@ -364,8 +366,8 @@ class evergreen {
     return bits;
   }
 
-  // Of uniform slots in segments of 2^cell_bits quotients.
-  unsigned width_of(unsigned cell_bits) const { return cell_bits < segment_bits_ ? small_width_ : width_; }
+  // Of uniform slots in segments of 2^quotient_bits quotients.
+  unsigned width_of(unsigned quotient_bits) const { return quotient_bits < segment_bits_ ? small_width_ : width_; }
 
   // Calls use<Width, Format>() for slots of this shape; Width is 0 where it is not one of the usual.
   template <class Use>
@@ -393,7 +395,7 @@ class evergreen {
     const auto segment = static_cast<std::uint32_t>(tree_.segment_at(tree_.place_of(p)));
     const detail::segment_shape& shape = tree_[segment].shape();
     // Paths, quotients and slots have at most 62 bits together.
-    return {segment, p.rest << shape.depth >> (64 - shape.cell_bits), p.rest << shape.place_bits() >> (64 - shape.width)};
+    return {segment, p.rest << shape.depth >> (64 - shape.quotient_bits), p.rest << shape.place_bits() >> (64 - shape.width)};
   }
   template <unsigned Width, detail::slot_format Format, class Again>
   TAMIS_INLINE bool test(const probe& p, Again again) const {
@@ -443,9 +445,9 @@ class evergreen {
   adapt_result adapt_with(digest d, const remote_ref& stored);
 
   std::uint32_t segment_bits_ = 14;
-  std::uint32_t width_ = 8;            // r
-  std::uint32_t small_width_ = 8;      // r of segments that have not all their quotients yet
-  std::uint32_t first_cell_bits_ = 6;  // of a root when the filter was made
+  std::uint32_t width_ = 8;                // r
+  std::uint32_t small_width_ = 8;          // r of segments that have not all their quotients yet
+  std::uint32_t first_quotient_bits_ = 6;  // of a root when the filter was made
   std::uint32_t first_alone_ = 8;
   fingerprints fingerprints_ = fingerprints::growing;
   detail::segment_tree tree_;

@@ -66,32 +66,32 @@ class infini {
 
   // A place in the active table, and the bits that follow it in the digest's first word, with zeros behind them.
   struct address {
-    std::uint64_t cell;
-    std::uint64_t following;
+    std::uint64_t quotient;
+    std::uint64_t suffix;
 
     // The same in a table that has doubled `less` times less.  Requires: 1 <= less < 64.
     TAMIS_INLINE address above(unsigned less) const {
-      return {cell >> less, cell << (detail::word_bits - less) | following >> less};
+      return {quotient >> less, quotient << (detail::word_bits - less) | suffix >> less};
     }
   };
   TAMIS_INLINE address locate(digest d) const {
-    const detail::word_placed p = detail::place_of_word(d.high, active_.cells());
+    const detail::word_placed p = detail::place_of_word(d.high, active_.quotients());
     return {p.place, p.rest};
   }
 
   TAMIS_INLINE bool may_contain(digest d) const { return may_contain(locate(d)); }
   TAMIS_INLINE bool may_contain(const address& a) const {
-    if (hints_.say_look(a.cell)) [[unlikely]]
-      return may_contain_anywhere(a.cell, a.following);
-    return active_.wide_contains(a.cell, a.following);
+    if (hints_.say_look(a.quotient)) [[unlikely]]
+      return may_contain_anywhere(a.quotient, a.suffix);
+    return active_.wide_contains(a.quotient, a.suffix);
   }
   // How many entries match: at least as many as copies of the key are in.
   std::uint64_t count(digest d) const {
     const address a = locate(d);
-    std::uint64_t matches = active_.count(a.cell, a.following);
+    std::uint64_t matches = active_.count(a.quotient, a.suffix);
     for (const older_table& t : older_) {
       const address there = in(t, a);
-      matches += t.table.count(there.cell, there.following);
+      matches += t.table.count(there.quotient, there.suffix);
     }
     return matches;
   }
@@ -101,15 +101,15 @@ class infini {
     if (active_.used() >= limit_ && !make_room()) [[unlikely]]
       return insert_result::full;
     const address a = locate(d);
-    active_.prefetch_update(a.cell);  // the slots are needed after the header has been waited for: wait for both at once
-    return active_.insert(a.cell, a.following) || insert_wider(a) ? insert_result::inserted : insert_result::full;
+    active_.prefetch_update(a.quotient);  // the slots are needed after the header has been waited for: wait for both at once
+    return active_.insert(a.quotient, a.suffix) || insert_wider(a) ? insert_result::inserted : insert_result::full;
   }
 
   // Contracts where a quarter of the threshold is reached, but never below the first size.
   erase_result erase(digest d) {
     const address a = locate(d);
-    active_.prefetch_update(a.cell);
-    if (!active_.erase(a.cell, a.following) && !erase_older(a)) return erase_result::absent;
+    active_.prefetch_update(a.quotient);
+    if (!active_.erase(a.quotient, a.suffix) && !erase_older(a)) return erase_result::absent;
     if (active_.used() <= limit_ / 4 && level_ != 0) contract_if_possible();
     return erase_result::erased;
   }
@@ -118,7 +118,7 @@ class infini {
   // if there is no room for what comes from the secondary or the chain.  Requires: the key is in.
   bool rejuvenate(digest d) {
     const address a = locate(d);
-    return active_.renew(a.cell, a.following) || (!older_.empty() && rejuvenate_older(d));
+    return active_.renew(a.quotient, a.suffix) || (!older_.empty() && rejuvenate_older(d));
   }
   // The same for all digests of a range, as a compaction or a garbage collection meets them. Answers how many were found.
   template <std::ranges::input_range Digests>
@@ -130,12 +130,12 @@ class infini {
   // has changed, if the filter has its first size.
   status contract();
 
-  // Calls visit(which table, cell, entry) for all entries: table 0 is the active one, 1 the secondary, the chain follows.
+  // Calls visit(which table, quotient, entry) for all entries: table 0 is the active one, 1 the secondary, the chain follows.
   template <class Visit>
   void for_each(Visit visit) const {
-    active_.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(0u, cell, e); });
+    active_.for_each([&](std::uint64_t quotient, const detail::prefix_entry& e) { visit(0u, quotient, e); });
     for (unsigned i = 0; i < older_.size(); ++i) {
-      older_[i].table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) { visit(i + 1, cell, e); });
+      older_[i].table.for_each([&](std::uint64_t quotient, const detail::prefix_entry& e) { visit(i + 1, quotient, e); });
     }
   }
 
@@ -144,7 +144,7 @@ class infini {
   unsigned expansions_of(unsigned table) const { return table == 0 ? level_ : older_[table - 1].level; }
   // The active table, the secondary and the chain.
   unsigned tables() const { return 1 + static_cast<unsigned>(older_.size()); }
-  std::uint64_t places() const { return active_.cells(); }
+  std::uint64_t places() const { return active_.quotients(); }
   unsigned fingerprint() const { return active_.longest(); }  // bits of a new entry now
 
   // Without keys, as it was before it grew.
@@ -183,11 +183,11 @@ class infini {
   }
   TAMIS_INLINE void prefetch(digest d) const { prefetch(locate(d)); }
   TAMIS_INLINE void prefetch(const address& a) const {
-    active_.prefetch(a.cell);
-    hints_.prefetch(a.cell);
+    active_.prefetch(a.quotient);
+    hints_.prefetch(a.quotient);
   }
   // An update needs the active table only.
-  TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).cell); }
+  TAMIS_INLINE void prefetch_insert(digest d) const { active_.prefetch_update(locate(d).quotient); }
 
   friend bool operator==(const infini& a, const infini& b) {
     return a.first_ == b.first_ && a.fingerprint_ == b.fingerprint_ && a.threshold_ == b.threshold_ && a.kind_ == b.kind_ &&
@@ -224,26 +224,26 @@ class infini {
     }
   };
 
-  // Which keys have to ask more than the active table, which are few. The secondary's cells have 32 hints each, one for each of
-  // the values of the next five bits, or as many as the active table has cells there; where a hint is zero, no entry of any
-  // older table matches. What is erased leaves its hint until the tables are made anew. If the active table's slots are
-  // narrower than a byte, all keys go the slow way.
+  // Which keys have to ask more than the active table, which are few. The secondary's quotients have 32 hints each, one for
+  // each of the values of the next five bits, or as many as the active table has quotients there; where a hint is zero, no
+  // entry of any older table matches. What is erased leaves its hint until the tables are made anew. If the active table's
+  // slots are narrower than a byte, all keys go the slow way.
   class older_hints {
    public:
     static constexpr unsigned hint_bits = 5;
 
     // For a filter that has doubled `level` times.  Requires: sound tables of lower levels.
     static result<older_hints> make(std::uint64_t first, unsigned level, std::span<const older_table* const> tables);
-    // One hint for all cells.
+    // One hint for all quotients.
     static result<older_hints> make_same(bool hint);
 
     std::uint64_t bits() const { return ones_.bits(); }
-    TAMIS_INLINE bool say_look(std::uint64_t cell) const { return ones_.get(cell >> down_); }
-    TAMIS_INLINE void prefetch(std::uint64_t cell) const { ones_.prefetch(cell >> down_); }
+    TAMIS_INLINE bool say_look(std::uint64_t quotient) const { return ones_.get(quotient >> down_); }
+    TAMIS_INLINE void prefetch(std::uint64_t quotient) const { ones_.prefetch(quotient >> down_); }
 
    private:
     detail::bitmap ones_;
-    unsigned down_ = 0;  // a hint stands for 2^down_ cells of the active table
+    unsigned down_ = 0;  // a hint stands for 2^down_ quotients of the active table
   };
 
   static std::uint64_t limit_of(std::uint64_t places, std::uint64_t percent) {
@@ -257,13 +257,13 @@ class infini {
   }
   TAMIS_INLINE address in(const older_table& t, const address& a) const { return a.above(level_ - t.level); }
 
-  TAMIS_NOINLINE bool may_contain_anywhere(std::uint64_t cell, std::uint64_t following) const {
-    return active_.contains(cell, following) || older_contain({cell, following});
+  TAMIS_NOINLINE bool may_contain_anywhere(std::uint64_t quotient, std::uint64_t suffix) const {
+    return active_.contains(quotient, suffix) || older_contain({quotient, suffix});
   }
   bool older_contain(const address& a) const {
     return std::any_of(older_.begin(), older_.end(), [&](const older_table& t) {
       const address there = in(t, a);
-      return t.table.contains(there.cell, there.following);
+      return t.table.contains(there.quotient, there.suffix);
     });
   }
 

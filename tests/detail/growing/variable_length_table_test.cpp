@@ -20,17 +20,17 @@ using entry_set = std::multiset<std::tuple<std::uint64_t, std::uint64_t, unsigne
 
 entry_set entries_of(const variable_length_table& t) {
   entry_set all;
-  t.for_each([&](std::uint64_t cell, const prefix_entry& e) { all.emplace(cell, e.bits, e.length); });
+  t.for_each([&](std::uint64_t quotient, const prefix_entry& e) { all.emplace(quotient, e.bits, e.length); });
   return all;
 }
 
 // Random prefixes, every length as often as any other.
-variable_length_table filled(std::uint64_t cells, unsigned longest, std::uint64_t count, random_source& random) {
-  variable_length_table t = variable_length_table::make(cells, 64, longest).value();
+variable_length_table filled(std::uint64_t quotients, unsigned longest, std::uint64_t count, random_source& random) {
+  variable_length_table t = variable_length_table::make(quotients, 64, longest).value();
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t cell = random.below(cells);
+    const std::uint64_t quotient = random.below(quotients);
     const auto length = static_cast<unsigned>(random.below(longest + 1));
-    while (!t.insert_prefix(cell, random(), length)) t.widen().value();
+    while (!t.insert_prefix(quotient, random(), length)) t.widen().value();
   }
   return t;
 }
@@ -60,18 +60,18 @@ TEST(variable_length_table, takes_out_the_longest_match) {
 TEST(variable_length_table, doubling_moves_a_bit_and_halving_moves_it_back) {
   random_source random(seed);
   for (const unsigned longest : {1u, 5u, 6u, 7u, 8u, 12u, 40u, 56u}) {
-    for (const std::uint64_t cells : {1u, 50u, 3000u}) {
-      SCOPED_TRACE(std::to_string(longest) + " bits, " + std::to_string(cells) + " cells");
-      const variable_length_table t = filled(cells, longest, cells, random);
+    for (const std::uint64_t quotients : {1u, 50u, 3000u}) {
+      SCOPED_TRACE(std::to_string(longest) + " bits, " + std::to_string(quotients) + " quotients");
+      const variable_length_table t = filled(quotients, longest, quotients, random);
       for (const unsigned wider : {0u, 2u}) {
         if (longest + wider > variable_length_table::longest_payload) continue;
         entry_set expected;
         std::vector<std::uint64_t> voids;
-        t.for_each([&](std::uint64_t cell, const prefix_entry& e) {
-          if (e.length != 0) expected.emplace(2 * cell + (e.bits >> 63), e.bits << 1, e.length - 1);
+        t.for_each([&](std::uint64_t quotient, const prefix_entry& e) {
+          if (e.length != 0) expected.emplace(2 * quotient + (e.bits >> 63), e.bits << 1, e.length - 1);
         });
-        const variable_length_table twice = t.doubled(16, longest + wider, [&](std::uint64_t cell) {
-                                               voids.push_back(cell);
+        const variable_length_table twice = t.doubled(16, longest + wider, [&](std::uint64_t quotient) {
+                                               voids.push_back(quotient);
                                                return status();
                                              }).value();
         EXPECT_EQ(entries_of(twice), expected);
@@ -79,8 +79,8 @@ TEST(variable_length_table, doubling_moves_a_bit_and_halving_moves_it_back) {
         EXPECT_TRUE(std::is_sorted(voids.begin(), voids.end()));
         EXPECT_TRUE(twice.validate().ok());
         variable_length_table back = twice.halved(0, longest).value();
-        for (const std::uint64_t cell : voids) {
-          while (!back.insert_void(cell)) back.widen().value();
+        for (const std::uint64_t quotient : voids) {
+          while (!back.insert_void(quotient)) back.widen().value();
         }
         EXPECT_EQ(entries_of(back), entries_of(t));
         EXPECT_TRUE(back.validate().ok());
@@ -94,34 +94,34 @@ TEST(variable_length_table, doubling_moves_a_bit_and_halving_moves_it_back) {
 TEST(variable_length_table, doubling_takes_runs_of_any_size) {
   random_source random(seed);
   for (const unsigned longest : {2u, 7u, 12u, 20u}) {
-    for (const std::uint64_t cells : {2u, 64u, 700u}) {
-      SCOPED_TRACE(std::to_string(longest) + " bits, " + std::to_string(cells) + " cells");
-      variable_length_table t = variable_length_table::make(cells, 64, longest).value();
+    for (const std::uint64_t quotients : {2u, 64u, 700u}) {
+      SCOPED_TRACE(std::to_string(longest) + " bits, " + std::to_string(quotients) + " quotients");
+      variable_length_table t = variable_length_table::make(quotients, 64, longest).value();
       for (int i = 0; i < 60; ++i) {
-        const std::uint64_t cell = i % 4 == 0 ? cells - 1 : random.below(cells);
+        const std::uint64_t quotient = i % 4 == 0 ? quotients - 1 : random.below(quotients);
         const std::uint64_t size = i % 8 == 0 ? random.below(200) : random.below(8);
         for (std::uint64_t k = 0; k < size; ++k) {
           const unsigned length = k % 5 == 0 ? 0 : longest - static_cast<unsigned>(random.below(2));
-          while (!t.insert_prefix(cell, random(), length)) t.widen().value();
+          while (!t.insert_prefix(quotient, random(), length)) t.widen().value();
         }
       }
       // In the order of the old slots, zeros before ones.
       std::vector<std::tuple<std::uint64_t, std::uint64_t, unsigned>> expected;
       std::vector<std::uint64_t> expected_voids;
       for (const std::uint64_t bit : {0u, 1u}) {
-        t.for_each([&](std::uint64_t cell, const prefix_entry& e) {
-          if (e.length == 0 && bit == 0) expected_voids.push_back(cell);
-          if (e.length != 0 && e.bits >> 63 == bit) expected.emplace_back(2 * cell + bit, e.bits << 1, e.length - 1);
+        t.for_each([&](std::uint64_t quotient, const prefix_entry& e) {
+          if (e.length == 0 && bit == 0) expected_voids.push_back(quotient);
+          if (e.length != 0 && e.bits >> 63 == bit) expected.emplace_back(2 * quotient + bit, e.bits << 1, e.length - 1);
         });
       }
       std::stable_sort(expected.begin(), expected.end(), [](auto& a, auto& b) { return std::get<0>(a) < std::get<0>(b); });
       std::vector<std::uint64_t> voids;
-      const variable_length_table twice = t.doubled(0, longest, [&](std::uint64_t cell) {
-                                             voids.push_back(cell);
+      const variable_length_table twice = t.doubled(0, longest, [&](std::uint64_t quotient) {
+                                             voids.push_back(quotient);
                                              return status();
                                            }).value();
       std::vector<std::tuple<std::uint64_t, std::uint64_t, unsigned>> found;
-      twice.for_each([&](std::uint64_t cell, const prefix_entry& e) { found.emplace_back(cell, e.bits, e.length); });
+      twice.for_each([&](std::uint64_t quotient, const prefix_entry& e) { found.emplace_back(quotient, e.bits, e.length); });
       EXPECT_EQ(found, expected);
       EXPECT_EQ(voids, expected_voids);
       const status valid = twice.validate();
@@ -136,9 +136,9 @@ TEST(variable_length_table, halving_cuts_what_is_too_long) {
     const variable_length_table t = filled(400, 9, 400, random);
     const unsigned longest = 9 - shorter;
     entry_set expected;
-    t.for_each([&](std::uint64_t cell, const prefix_entry& e) {
-      const prefix_entry cut = prefix_entry::of(cell << 63 | e.bits >> 1, std::min(e.length + 1, longest));
-      expected.emplace(cell / 2, cut.bits, cut.length);
+    t.for_each([&](std::uint64_t quotient, const prefix_entry& e) {
+      const prefix_entry cut = prefix_entry::of(quotient << 63 | e.bits >> 1, std::min(e.length + 1, longest));
+      expected.emplace(quotient / 2, cut.bits, cut.length);
     });
     EXPECT_EQ(entries_of(t.halved(64, longest).value()), expected);
   }
@@ -150,24 +150,24 @@ TEST(variable_length_table, accepts_what_some_entry_begins_like) {
   for (const unsigned longest : {3u, 7u, 8u, 13u}) {
     const variable_length_table t = filled(100, longest, 150, random);
     std::vector<std::pair<std::uint64_t, prefix_entry>> all;
-    t.for_each([&](std::uint64_t cell, const prefix_entry& e) { all.emplace_back(cell, e); });
+    t.for_each([&](std::uint64_t quotient, const prefix_entry& e) { all.emplace_back(quotient, e); });
     for (int i = 0; i < 20000; ++i) {
-      const std::uint64_t cell = random.below(100);
-      std::uint64_t following = random();
+      const std::uint64_t quotient = random.below(100);
+      std::uint64_t suffix = random();
       if (const auto& some = all[random.below(all.size())]; i % 2 == 0) {  // near an entry
-        following = some.second.bits | following >> (some.second.length / 2);
+        suffix = some.second.bits | suffix >> (some.second.length / 2);
       }
       std::uint64_t matches = 0;
-      for (const auto& [at, e] : all) matches += static_cast<std::uint64_t>(at == cell && e.matches(following));
-      ASSERT_EQ(t.contains(cell, following), matches != 0);
-      ASSERT_EQ(t.count(cell, following), matches);
+      for (const auto& [at, e] : all) matches += static_cast<std::uint64_t>(at == quotient && e.matches(suffix));
+      ASSERT_EQ(t.contains(quotient, suffix), matches != 0);
+      ASSERT_EQ(t.count(quotient, suffix), matches);
     }
-    // The share of cells and the first bits behind them, counted.
+    // The share of quotients and the first bits behind them, counted.
     if (longest > 8) continue;
     std::uint64_t accepted = 0;
-    for (std::uint64_t cell = 0; cell < 100; ++cell) {
+    for (std::uint64_t quotient = 0; quotient < 100; ++quotient) {
       for (std::uint64_t bits = 0; bits < std::uint64_t{1} << longest; ++bits) {
-        accepted += static_cast<std::uint64_t>(t.contains(cell, bits << (64 - longest)));
+        accepted += static_cast<std::uint64_t>(t.contains(quotient, bits << (64 - longest)));
       }
     }
     EXPECT_NEAR(t.accepted(), static_cast<double>(accepted) / static_cast<double>(100u << longest), 1e-12);

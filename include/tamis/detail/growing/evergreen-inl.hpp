@@ -32,7 +32,7 @@ inline detail::segment_growth_kind evergreen::growth_of(std::uint64_t place, uns
   using kind = detail::segment_growth_kind;
   const detail::segment_shape& shape = tree_[tree_.segment_at(place)].shape();
   if (shape.place_bits() + 1 + slot_width > detail::segment_shape::most_bits) return kind::none;
-  if (shape.cell_bits < segment_bits_) return kind::doubled;
+  if (shape.quotient_bits < segment_bits_) return kind::doubled;
   return tree_.may_cut(place) ? kind::cut : kind::none;
 }
 
@@ -43,10 +43,10 @@ inline bool evergreen::grow(std::uint64_t place, const remote_ref& stored, const
 
 // A bit more in every octave of doublings: each of them adds as much to the rate. Small segments keep what they have.
 inline detail::plain_bits evergreen::plain_after_growth(const detail::segment_shape& shape) const {
-  const unsigned doublings = shape.place_bits() + 1 - first_cell_bits_;
+  const unsigned doublings = shape.place_bits() + 1 - first_quotient_bits_;
   const unsigned grown = std::min(widest_alone, first_alone_ + static_cast<unsigned>(std::bit_width(doublings)) - 1);
   const unsigned bits = fingerprints_ == fingerprints::fixed ? width_ : grown;
-  const bool is_small = shape.cell_bits + 1 < segment_bits_;
+  const bool is_small = shape.quotient_bits + 1 < segment_bits_;
   return {is_small || small_width_ == width_ ? std::max(bits, shape.plain_length()) : bits, detail::slot_format::aged};
 }
 
@@ -84,7 +84,7 @@ inline bool evergreen::renew(std::uint64_t place, const remote_ref& stored, cons
                              detail::segment_growth_kind kind) {
   const detail::segment& s = tree_[tree_.segment_at(place)];
   const detail::stream_prefix under = tree_.prefix_at(place);
-  const unsigned width = width_of(s.shape().cell_bits + (kind == detail::segment_growth_kind::doubled));
+  const unsigned width = width_of(s.shape().quotient_bits + (kind == detail::segment_growth_kind::doubled));
   const detail::uint128 waiting = pending == nullptr ? 0 : tree_.places().stream_of(*pending).stream;
   bool may_be_pending = pending != nullptr;  // it is no key yet, whether the store has it or not
   std::optional<detail::segment_renewal> renewal;

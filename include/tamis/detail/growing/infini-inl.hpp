@@ -74,8 +74,8 @@ inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first
   for (const older_table* const t : tables) {
     const unsigned deeper = reach - t->level;  // at least one
     detail::slot_range done;                   // the hints of the entry before
-    t->table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) {
-      const std::uint64_t from = cell << deeper | e.bits >> (detail::word_bits - deeper);
+    t->table.for_each([&](std::uint64_t quotient, const detail::prefix_entry& e) {
+      const std::uint64_t from = quotient << deeper | e.bits >> (detail::word_bits - deeper);
       const std::uint64_t all = std::uint64_t{1} << (deeper - std::min(e.length, deeper));
       if (done.first <= from && from + all <= done.last) return;  // one more copy, of which there may be many
       for (std::uint64_t i = made.ones_.find_zero(from); i < from + all; i = made.ones_.find_zero(i + 1)) made.ones_.set(i);
@@ -87,7 +87,7 @@ inline result<infini::older_hints> infini::older_hints::make(std::uint64_t first
 
 inline result<infini::older_hints> infini::older_hints::make_same(bool hint) {
   older_hints made;
-  made.down_ = detail::word_bits - 1;  // there are at most 2^62 cells
+  made.down_ = detail::word_bits - 1;  // there are at most 2^62 quotients
   TAMIS_TRY(made.ones_, detail::bitmap::make(1));
   if (hint) made.ones_.set(0);
   return made;
@@ -109,13 +109,13 @@ inline status infini::note_shape() {
   note_limit();
   return {};
 }
-inline void infini::note_limit() { limit_ = limit_of(active_.cells(), threshold_); }
+inline void infini::note_limit() { limit_ = limit_of(active_.quotients(), threshold_); }
 
 // Runs at the table's end that are too long for the room behind it get more. False, and nothing has changed, without memory.
 inline TAMIS_NOINLINE bool infini::insert_wider(const address& a) {
   do {
     if (!active_.widen().ok()) return false;
-  } while (!active_.insert(a.cell, a.following));
+  } while (!active_.insert(a.quotient, a.suffix));
   return true;
 }
 
@@ -136,7 +136,7 @@ inline result<infini::older_table> infini::new_secondary() const {
 inline result<infini::older_table> infini::grown_secondary() const {
   older_table grown = older_.front();
   while (grown.reach() < level_ && grown.table.voids() == 0) {
-    const std::uint64_t spare = detail::quotient_spare(2 * grown.table.cells());
+    const std::uint64_t spare = detail::quotient_spare(2 * grown.table.quotients());
     TAMIS_TRY(grown.table, grown.table.doubled(spare, grown.table.longest(), [](std::uint64_t) { return status(); }));
     ++grown.level;
   }
@@ -144,7 +144,8 @@ inline result<infini::older_table> infini::grown_secondary() const {
 }
 
 inline status infini::expand() {
-  if (level_ == most_level || active_.cells() > most_places / 2) return failure{"the filter would have more than 2^62 places"};
+  if (level_ == most_level || active_.quotients() > most_places / 2)
+    return failure{"the filter would have more than 2^62 places"};
   const bool has_voids = active_.voids() != 0;
   if (kind_ == kind::basic && has_voids) {
     return failure{"the filter has entries without fingerprints: in basic mode it cannot expand any more"};
@@ -160,15 +161,15 @@ inline status infini::expand() {
     TAMIS_TRY(secondary, new_secondary());
     older_.reserve(older_.size() + 1);
   }
-  const auto move_void = [&](std::uint64_t cell) -> status {
-    const address there = address{cell, 0}.above(level_ - secondary->level);
-    while (!secondary->table.insert_prefix(there.cell, there.following, level_ - secondary->level)) {
+  const auto move_void = [&](std::uint64_t quotient) -> status {
+    const address there = address{quotient, 0}.above(level_ - secondary->level);
+    while (!secondary->table.insert_prefix(there.quotient, there.suffix, level_ - secondary->level)) {
       TAMIS_CHECK(secondary->table.widen());
     }
     return {};
   };
   TAMIS_TRY(detail::variable_length_table active,
-            active_.doubled(detail::quotient_spare(2 * active_.cells()), length_at(level_ + 1), move_void));
+            active_.doubled(detail::quotient_spare(2 * active_.quotients()), length_at(level_ + 1), move_void));
   TAMIS_TRY(older_hints hints, hints_for(level_ + 1, secondary ? &*secondary : nullptr, secondary && !is_new));
 
   active_ = std::move(active);
@@ -187,7 +188,7 @@ inline status infini::contract() {
   if (level_ == 0) return failure{"the filter has its first size"};
   const unsigned level = level_ - 1;
   TAMIS_TRY(detail::variable_length_table active,
-            active_.halved(detail::quotient_spare(active_.cells() / 2), length_at(level)));
+            active_.halved(detail::quotient_spare(active_.quotients() / 2), length_at(level)));
 
   // The secondary's longest prefixes are voids of the smaller table, and the others need a place less.
   std::optional<older_table> secondary;
@@ -195,15 +196,15 @@ inline status infini::contract() {
     secondary = older_.front();
     const unsigned length = level - secondary->level;
     status moved;
-    older_.front().table.for_each([&](std::uint64_t cell, const detail::prefix_entry& e) {
+    older_.front().table.for_each([&](std::uint64_t quotient, const detail::prefix_entry& e) {
       if (e.length != length || !moved.ok()) return;
-      const std::uint64_t place = length == 0 ? cell : cell << length | e.bits >> (detail::word_bits - length);
+      const std::uint64_t place = length == 0 ? quotient : quotient << length | e.bits >> (detail::word_bits - length);
       while (moved.ok() && !active.insert_void(place)) moved = active.widen();
-      secondary->table.erase(cell, e.bits);  // no match is longer than this one
+      secondary->table.erase(quotient, e.bits);  // no match is longer than this one
     });
     TAMIS_CHECK(std::move(moved));
     if (secondary->level != 0) {
-      const std::uint64_t spare = detail::quotient_spare(secondary->table.cells() / 2);
+      const std::uint64_t spare = detail::quotient_spare(secondary->table.quotients() / 2);
       TAMIS_TRY(secondary->table, secondary->table.halved(spare, secondary->table.longest()));
       --secondary->level;
     }
@@ -221,7 +222,7 @@ inline status infini::contract() {
 
 // Before an insert at the threshold. A filter that cannot expand uses more of its slots.
 inline TAMIS_NOINLINE bool infini::make_room() {
-  return expand().ok() || active_.used() < limit_of(active_.cells(), std::max(most_percent, threshold_));
+  return expand().ok() || active_.used() < limit_of(active_.quotients(), std::max(most_percent, threshold_));
 }
 
 // After an erase, which must not fail because there is no memory for a second table.
@@ -235,7 +236,7 @@ inline TAMIS_NOINLINE void infini::contract_if_possible() {
 inline TAMIS_NOINLINE bool infini::erase_older(const address& a) {
   for (auto t = older_.begin(); t != older_.end(); ++t) {
     const address there = in(*t, a);
-    if (!t->table.erase(there.cell, there.following)) continue;
+    if (!t->table.erase(there.quotient, there.suffix)) continue;
     if (t->table.used() == 0) older_.erase(t);
     return true;
   }
@@ -272,16 +273,16 @@ inline status infini::validate() const {
     return failure{"its settings are out of range"};
   }
   if (is_wrong(first_ == 0) || is_wrong(level_ > most_level) || is_wrong(first_ > most_places >> level_) ||
-      is_wrong(active_.cells() != first_ << level_) || is_wrong(active_.longest() != length_at(level_))) {
-    return failure{"its table has " + std::to_string(active_.cells()) + " places after " + std::to_string(level_) +
+      is_wrong(active_.quotients() != first_ << level_) || is_wrong(active_.longest() != length_at(level_))) {
+    return failure{"its table has " + std::to_string(active_.quotients()) + " places after " + std::to_string(level_) +
                    " expansions from " + std::to_string(first_)};
   }
   if (is_wrong(level_ == 0 && active_.voids() != 0)) return failure{"it has entries without bits, but never expanded"};
   // Every table has longer prefixes than the next one: what is found first is longest.
   unsigned longer = level_;  // all prefixes that come are shorter than this
   for (const older_table& t : older_) {
-    if (is_wrong(t.level >= level_) || is_wrong(t.table.cells() != first_ << t.level) || is_wrong(t.table.used() == 0)) {
-      return failure{"an older table has " + std::to_string(t.table.cells()) + " places, which do not fit its level"};
+    if (is_wrong(t.level >= level_) || is_wrong(t.table.quotients() != first_ << t.level) || is_wrong(t.table.used() == 0)) {
+      return failure{"an older table has " + std::to_string(t.table.quotients()) + " places, which do not fit its level"};
     }
     unsigned shortest = ~0u;
     unsigned longest = 0;

@@ -27,14 +27,14 @@ struct prefix_entry {
   unsigned length = 0;
   std::uint64_t count = 1;
 
-  // The first `length` bits of `following`.
-  static constexpr prefix_entry of(std::uint64_t following, unsigned length, std::uint64_t count = 1) {
+  // The first `length` bits of `suffix`.
+  static constexpr prefix_entry of(std::uint64_t suffix, unsigned length, std::uint64_t count = 1) {
     assert(length <= longest);
-    return {length == 0 ? 0 : following >> (longest - length) << (longest - length), length, count};
+    return {length == 0 ? 0 : suffix >> (longest - length) << (longest - length), length, count};
   }
 
-  TAMIS_INLINE constexpr bool matches(std::uint64_t following) const {
-    return length == 0 || (bits ^ following) >> (longest - length) == 0;
+  TAMIS_INLINE constexpr bool matches(std::uint64_t suffix) const {
+    return length == 0 || (bits ^ suffix) >> (longest - length) == 0;
   }
   // Is this one as long as `other` or longer, and the same as far as both go?
   constexpr bool extends(const prefix_entry& other) const { return length >= other.length && other.matches(bits); }
@@ -59,7 +59,7 @@ class entry_code {
   constexpr unsigned slot_payload() const { return width_ - 1; }  // F
 
   // The slot of a short entry, and back.
-  TAMIS_INLINE constexpr std::uint64_t fresh(std::uint64_t following) const { return following >> (64 - width_) | 1; }
+  TAMIS_INLINE constexpr std::uint64_t fresh(std::uint64_t suffix) const { return suffix >> (64 - width_) | 1; }
   constexpr std::uint64_t slot_of(const prefix_entry& e) const {
     assert(e.length < width_ && e.count == 1);
     return e.bits >> (64 - width_) | std::uint64_t{1} << (width_ - 1 - e.length);

@@ -32,24 +32,24 @@ struct plain_bits {
 };
 
 struct segment_shape {
-  std::uint32_t depth = 0;      // bits of the path
-  std::uint32_t cell_bits = 6;  // c
-  std::uint32_t width = 8;      // of a slot
+  std::uint32_t depth = 0;          // bits of the path
+  std::uint32_t quotient_bits = 6;  // c
+  std::uint32_t width = 8;          // of a slot
   slot_format format = slot_format::uniform;
 
   static constexpr unsigned most_bits = 62;  // of place and slot: lookups take them from one word
 
-  TAMIS_INLINE unsigned place_bits() const { return depth + cell_bits; }
-  std::uint64_t quotients() const { return std::uint64_t{1} << cell_bits; }
+  TAMIS_INLINE unsigned place_bits() const { return depth + quotient_bits; }
+  std::uint64_t quotients() const { return std::uint64_t{1} << quotient_bits; }
   unsigned plain_length() const { return width - (format == slot_format::aged); }
   // Of what it becomes.
   segment_shape grown(segment_growth_kind kind, plain_bits to) const {
-    return {depth + (kind == segment_growth_kind::cut), cell_bits + (kind == segment_growth_kind::doubled), to.slot_width(),
+    return {depth + (kind == segment_growth_kind::cut), quotient_bits + (kind == segment_growth_kind::doubled), to.slot_width(),
             to.format};
   }
   // Slots behind the last home, whole blocks of them: memory then grows with S. At 0.95 what waits there is longer than 64
   // slots with probability 2e-3; the segment then takes a step early.
-  std::uint64_t spare(unsigned slots) const { return std::uint64_t{cell_bits >= 12 ? 2u : 1u} * slots; }
+  std::uint64_t spare(unsigned slots) const { return std::uint64_t{quotient_bits >= 12 ? 2u : 1u} * slots; }
 
   friend bool operator==(const segment_shape&, const segment_shape&) = default;
 };
@@ -61,7 +61,7 @@ class segment {
   static constexpr unsigned fullest = 95;       // percent of the homes in use at which it takes a step
   static constexpr unsigned fullest_of_fixes = 97;
   static constexpr unsigned emptiest = 70;  // at which it gives slots back
-  static constexpr unsigned least_cell_bits = 6;
+  static constexpr unsigned least_quotient_bits = 6;
 
   segment() = default;
   // With room for so many slots in use.
@@ -101,7 +101,7 @@ class segment {
 
   // Of a root's stream.
   TAMIS_INLINE std::uint64_t quotient_of(uint128 stream) const {
-    return static_cast<std::uint64_t>(stream << shape_.depth >> (128 - shape_.cell_bits));
+    return static_cast<std::uint64_t>(stream << shape_.depth >> (128 - shape_.quotient_bits));
   }
   TAMIS_INLINE uint128 behind_place(uint128 stream) const { return stream << shape_.place_bits(); }
 
@@ -137,7 +137,7 @@ class segment {
 
   template <class Self, class Archive>
   static void visit(Self& self, Archive& archive) {
-    archive(self.shape_.depth, self.shape_.cell_bits, self.shape_.format);
+    archive(self.shape_.depth, self.shape_.quotient_bits, self.shape_.format);
     if constexpr (!std::is_const_v<Self>) {
       if (is_wrong(self.shape_.format > slot_format::aged))
         return archive.fail("a segment's slots have no format that is known");
@@ -147,8 +147,8 @@ class segment {
     if constexpr (!std::is_const_v<Self>) self.shape_.width = self.table_.table().width();
   }
   status validate() const {
-    if (is_wrong(shape_.depth > 40) || is_wrong(shape_.cell_bits < least_cell_bits) || is_wrong(shape_.cell_bits > 20) ||
-        is_wrong(shape_.place_bits() + shape_.width > segment_shape::most_bits) ||
+    if (is_wrong(shape_.depth > 40) || is_wrong(shape_.quotient_bits < least_quotient_bits) ||
+        is_wrong(shape_.quotient_bits > 20) || is_wrong(shape_.place_bits() + shape_.width > segment_shape::most_bits) ||
         is_wrong(table_.table().quotients() != shape_.quotients())) {
       return failure{"a segment has a shape that cannot be"};
     }
@@ -157,7 +157,7 @@ class segment {
 
  private:
   TAMIS_INLINE static std::uint64_t limit_of(const segment_shape& shape, unsigned slots, unsigned percent) {
-    return (std::uint64_t{slots} << (shape.cell_bits - least_cell_bits)) * percent / 100;
+    return (std::uint64_t{slots} << (shape.quotient_bits - least_quotient_bits)) * percent / 100;
   }
   bool take_slots(unsigned slots) {
     auto changed = table_.respaced(spacing(slots), shape_.spare(slots));

@@ -156,13 +156,13 @@ class segment_renewal {
   }
   // Where a half of an old quotient goes.
   std::uint64_t part_of(std::uint64_t quotient, std::uint64_t half) const {
-    return parts_.size() == 1 ? 0 : ((quotient << taken_) + half) >> shape_.cell_bits;
+    return parts_.size() == 1 ? 0 : ((quotient << taken_) + half) >> shape_.quotient_bits;
   }
   entry_counts& counts_of(std::uint64_t quotient, std::uint64_t half) { return counts_[part_of(quotient, half)]; }
   template <class ValueOf>
   void write(std::uint64_t quotient, std::uint64_t half, std::size_t size, ValueOf value_of) {
     const std::uint64_t part = part_of(quotient, half);
-    parts_[part].append((quotient << taken_) + half - (part << shape_.cell_bits), size, value_of);
+    parts_[part].append((quotient << taken_) + half - (part << shape_.quotient_bits), size, value_of);
   }
 
   const segment& old_;

@@ -31,7 +31,9 @@ class segment_shift {
     for (unsigned part = 0; part < (kind == segment_growth_kind::cut ? 2u : 1u); ++part) {
       parts.emplace_back(shape, most_slots(old, shape.width) + old.table().entries());  // voids go into both quotients
     }
-    const auto part_of = [&](std::uint64_t whole) { return kind == segment_growth_kind::cut ? whole >> shape.cell_bits : 0; };
+    const auto part_of = [&](std::uint64_t whole) {
+      return kind == segment_growth_kind::cut ? whole >> shape.quotient_bits : 0;
+    };
     const plain_shift plain(old.shape(), shape.width);
     std::uint64_t voids = 0;
     run_slots halves[2];
@@ -39,7 +41,7 @@ class segment_shift {
     dense_runs::of(old.table().table()).for_each_run([&](std::uint64_t quotient, std::span<const std::uint64_t> slots) {
       const std::uint64_t whole = 2 * quotient;
       const std::uint64_t part = part_of(whole);
-      const std::uint64_t local = whole - (part << shape.cell_bits);
+      const std::uint64_t local = whole - (part << shape.quotient_bits);
       if (slots.size() == 1 || slots[0] <= slots[1]) {
         halves[0].clear();
         halves[1].clear();
@@ -92,7 +94,7 @@ class segment_shift {
     for (std::uint64_t part = 0; part < 2; ++part) {
       const segment& from = part == 0 ? low : high;
       from.table().for_each_run([&](std::uint64_t quotient, const run_entries& entries) {
-        const std::uint64_t half = (part << shape.cell_bits | quotient) >> 1;
+        const std::uint64_t half = (part << shape.quotient_bits | quotient) >> 1;
         const uint128 last = static_cast<uint128>(quotient & 1) << 127;
         for (const run_entry& e : entries) {
           const unsigned length = std::min(from.table().code().length(e) + 1, pair_code::stream_bits);

@@ -91,7 +91,7 @@ class segment_tree {
     const std::uint64_t each = std::uint64_t{1} << (depth_ - shape.depth);
     const std::uint64_t other = place / each * each ^ each;
     const segment_shape& others = segments_[directory_[other]].shape();
-    return others.depth == shape.depth && others.cell_bits == shape.cell_bits ? std::optional(other) : std::nullopt;
+    return others.depth == shape.depth && others.quotient_bits == shape.quotient_bits ? std::optional(other) : std::nullopt;
   }
   // The segments at a place and at its buddy become one.  Requires: there is one.
   void join(std::uint64_t place, segment whole) {

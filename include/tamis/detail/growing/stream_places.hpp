@@ -4,7 +4,7 @@
 // times the number of roots, its whole part is the root and what remains the first word of the stream, which goes on with the
 // digest's second word:
 //
-//   digest   | root | stream: depth | cell | payload … | second word |          for any number of roots; order is kept
+//   digest   | root | stream: depth | quotient | payload … | second word |          for any number of roots; order is kept
 //
 // So lookups hardly ever need the second word. (The last bits of the stream's first word say little, but all of it together
 // says all of the digest's.)
@@ -47,8 +47,8 @@ class stream_places {
   constexpr bool is_flat() const { return flat_; }
 
   struct found {
-    std::uint64_t place;      // the root, then the first `bits` bits of the stream
-    std::uint64_t following;  // the next 64
+    std::uint64_t place;   // the root, then the first `bits` bits of the stream
+    std::uint64_t suffix;  // the next 64
   };
   // Requires: places == roots << bits < 2^63.
   TAMIS_INLINE constexpr found locate(digest d, unsigned bits, std::uint64_t places) const {
@@ -57,7 +57,7 @@ class stream_places {
   }
 
   // The 64 bits behind a place that has `bits` bits of the stream.  Requires: bits < 64.
-  TAMIS_INLINE static constexpr std::uint64_t beyond(const word_placed& p, digest d, unsigned bits) {
+  TAMIS_INLINE static constexpr std::uint64_t suffix_behind(const word_placed& p, digest d, unsigned bits) {
     return p.rest | d.low >> 1 >> (63 - bits);
   }
 
@@ -123,11 +123,11 @@ class stream_places {
   constexpr found locate_flat(digest d, unsigned bits) const {
     const auto eighth = static_cast<unsigned>(d.high >> 61);
     const found in = found_in(below_eighth(d), bits, roots_in(eighth) << bits);
-    return {in.place + (roots_before(eighth) << bits), in.following};
+    return {in.place + (roots_before(eighth) << bits), in.suffix};
   }
   TAMIS_INLINE static constexpr found found_in(digest d, unsigned bits, std::uint64_t places) {
     const word_placed p = place_of_word(d.high, places);
-    return {p.place, beyond(p, d, bits)};
+    return {p.place, suffix_behind(p, d, bits)};
   }
 
   std::uint64_t roots_ = 1;

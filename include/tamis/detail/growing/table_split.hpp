@@ -1,9 +1,9 @@
 #pragma once
 
 // How tables of entries that end with a one and zeros (detail/growing/variable_length_table.hpp) grow: the
-// first bit of an entry says in which half of its cell it stands from now on. One pass, a block of slots at a time. Branches on
-// such bits would be guessed wrong half of the time; here they are looked at in words of 64, and the loop over the entries has
-// no branch.
+// first bit of an entry says in which half of its quotient it stands from now on. One pass, a block of slots at a time.
+// Branches on such bits would be guessed wrong half of the time; here they are looked at in words of 64, and the loop over the
+// entries has no branch.
 //
 //   slot             0   1   2   3   4         where a one stands before a zero of the same run,
 //   first bit        1   0 | 0   1 | 1         the two change places
@@ -23,7 +23,7 @@
 
 namespace tamis::detail::inline TAMIS_LEVEL {
 
-// What becomes of a run: the slots of either half of its cell.
+// What becomes of a run: the slots of either half of its quotient.
 using split_run = std::array<slot_list, 2>;
 
 // For tables whose values are slots as they are; others have entry_code.
@@ -40,8 +40,8 @@ class table_split {
   static_assert(block_slots == word_bits);
 
  public:
-  // The cells of `from` go into one table of twice as many, or in their order into two of as many.
-  // Requires: these are empty and alike, with slots as wide as in `from` or wider; two have whole blocks of cells.
+  // The quotients of `from` go into one table of twice as many, or in their order into two of as many.
+  // Requires: these are empty and alike, with slots as wide as in `from` or wider; two have whole blocks of quotients.
   table_split(const Table& from, std::span<Table* const> into, Code from_code, Code code)
       : from_(from),
         into_(into),
@@ -52,10 +52,10 @@ class table_split {
         void_(std::uint64_t{1} << top_),
         new_void_(std::uint64_t{1} << (into[0]->width() - 1)),
         to_(into[0]),
-        left_(cells_of(0)) {}
+        left_(quotients_of(0)) {}
 
-  // A void, an entry without a bit to give, and an escape are the caller's: split(cell, run, halves), which answers a status,
-  // is called for runs that may have one, in their order, and fills `halves`. False if there are too few slots.
+  // A void, an entry without a bit to give, and an escape are the caller's: split(quotient, run, halves), which answers a
+  // status, is called for runs that may have one, in their order, and fills `halves`. False if there are too few slots.
   template <class Split>
   result<bool> run(Split split) {
     std::uint64_t done = 0;  // slots before this one have moved
@@ -69,8 +69,8 @@ class table_split {
       const std::uint64_t ends = header.runends & used;
       // What goes run by run: the last run if it goes on in the next block, and all of them where one may vanish or not fit.
       const bool is_plain = ((seen.voids | ~seen.nonzero) & used) == 0;
-      const std::uint64_t last_cell = std::min(2 * (base + block_slots) - first_cell_, to_->quotients());
-      const bool fits = std::max(end_, last_cell) + block_slots <= to_->slots();
+      const std::uint64_t last_quotient = std::min(2 * (base + block_slots) - first_quotient_, to_->quotients());
+      const bool fits = std::max(end_, last_quotient) + block_slots <= to_->slots();
       const std::uint64_t whole = is_plain && fits ? low_mask(static_cast<unsigned>(std::bit_width(ends))) : 0;
       move_whole(values, used & whole, ends & whole, seen.ones);
       voids_ += popcount(seen.next_voids & used & whole);
@@ -130,13 +130,13 @@ class table_split {
     return w;
   }
 
-  // The cells of half a block of `from`, which are those of a block of `to_`.
-  TAMIS_INLINE std::uint64_t cells_of(std::uint64_t block) const {
-    const std::uint64_t halves = first_cell_ / block_slots + block;
+  // The quotients of half a block of `from`, which are those of a block of `to_`.
+  TAMIS_INLINE std::uint64_t quotients_of(std::uint64_t block) const {
+    const std::uint64_t halves = first_quotient_ / block_slots + block;
     return from_.header(halves / 2).occupied >> (halves % 2 * half) & low_mask(half);
   }
-  // The cell of the next run: its number in its half block.  Requires: there is one.
-  TAMIS_INLINE unsigned cell_in_half() {
+  // The quotient of the next run: its number in its half block.  Requires: there is one.
+  TAMIS_INLINE unsigned quotient_in_half() {
     while (left_ == 0) next_block();
     return static_cast<unsigned>(std::countr_zero(left_));
   }
@@ -145,11 +145,11 @@ class table_split {
     end_block();
     occupied_ = 0;
     if (++block_ * block_slots == to_->quotients()) next_table();
-    left_ = cells_of(block_);
+    left_ = quotients_of(block_);
   }
   void next_table() {
     to_->note_appended(used_);
-    first_cell_ += to_->quotients();
+    first_quotient_ += to_->quotients();
     to_ = into_.back();
     block_ = end_ = used_ = 0;
   }
@@ -189,7 +189,7 @@ class table_split {
       runs.slots = move_to_block(runs, writer_of(*to_));
     }
   }
-  // As many of these slots as have cells in the block of `to_`. Answers the others.
+  // As many of these slots as have quotients in the block of `to_`. Answers the others.
   template <class Write>
   TAMIS_INLINE std::uint64_t move_to_block(const whole_runs& runs, Write write) {
     const std::uint64_t base = block_ * block_slots;
@@ -225,10 +225,10 @@ class table_split {
 
   template <class Split>
   result<bool> move_run(slot_range run, Split split) {
-    const unsigned i = cell_in_half();
+    const unsigned i = quotient_in_half();
     left_ &= left_ - 1;
     split_run halves;
-    TAMIS_CHECK(split(first_cell_ / 2 + block_ * half + i, run, halves));
+    TAMIS_CHECK(split(first_quotient_ / 2 + block_ * half + i, run, halves));
     for (unsigned bit = 0; bit < 2; ++bit) {
       if (halves[bit].empty()) continue;
       const std::uint64_t in_block = std::uint64_t{2} * i + bit;
@@ -254,12 +254,12 @@ class table_split {
   const unsigned up_;
   const std::uint64_t void_;
   const std::uint64_t new_void_;
-  Table* to_;                     // of `into_`, what is being written
-  std::uint64_t first_cell_ = 0;  // of `to_`, among those of all tables
-  std::uint64_t block_ = 0;       // of `to_`, whose runs are being written
-  std::uint64_t left_ = 0;        // its cells, in `from`, that are still to come
-  std::uint64_t occupied_ = 0;    // of the block
-  std::uint64_t end_ = 0;         // of all runs
+  Table* to_;                         // of `into_`, what is being written
+  std::uint64_t first_quotient_ = 0;  // of `to_`, among those of all tables
+  std::uint64_t block_ = 0;           // of `to_`, whose runs are being written
+  std::uint64_t left_ = 0;            // its quotients, in `from`, that are still to come
+  std::uint64_t occupied_ = 0;        // of the block
+  std::uint64_t end_ = 0;             // of all runs
   std::uint64_t used_ = 0;
   std::uint64_t voids_ = 0;
 };

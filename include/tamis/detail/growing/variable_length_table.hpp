@@ -8,13 +8,13 @@
 //
 // No entry is zero, and a slot that is not in use always is.
 //
-// A table of twice as many cells takes the first bit of every payload into the place, one of half as many gives it back:
+// A table of twice as many quotients takes the first bit of every payload into the place, one of half as many gives it back:
 //
-//   cell c, payload b·p   ◄── doubled, halved ──►   cell 2c + b, payload p
+//   quotient c, payload b·p   ◄── doubled, halved ──►   quotient 2c + b, payload p
 //
-// Both are one pass in the order of the cells. Doubling changes no answer; a void has no bit to give and is handed to the
-// caller. Halving cuts the last bit of what is too long afterwards. What cell and payload mean is the caller's: all functions
-// take a cell and the 64 bits that follow its place. Readers may share a table; a writer must be alone.
+// Both are one pass in the order of the quotients. Doubling changes no answer; a void has no bit to give and is handed to the
+// caller. Halving cuts the last bit of what is too long afterwards. What quotient and payload mean is the caller's: all
+// functions take a quotient and the 64 bits that follow its place. Readers may share a table; a writer must be alone.
 
 #include <algorithm>
 #include <bit>
@@ -37,116 +37,116 @@ class variable_length_table {
  public:
   static constexpr unsigned longest_payload = 56;
 
-  // An empty table; at least `spare` slots follow the last cell's own.
-  static result<variable_length_table> make(std::uint64_t cells, std::uint64_t spare, unsigned longest) {
+  // An empty table; at least `spare` slots follow the last quotient's own.
+  static result<variable_length_table> make(std::uint64_t quotients, std::uint64_t spare, unsigned longest) {
     variable_length_table made;
-    TAMIS_TRY(made.table_, rank_select<>::make(cells, spare, longest + 1));
+    TAMIS_TRY(made.table_, rank_select<>::make(quotients, spare, longest + 1));
     return made;
   }
 
-  std::uint64_t cells() const { return table_.quotients(); }
+  std::uint64_t quotients() const { return table_.quotients(); }
   TAMIS_INLINE std::uint64_t used() const { return table_.used(); }
   // Can 64 entries certainly be inserted, wherever they go?
   TAMIS_INLINE bool has_free_end() const { return table_.has_free_end(); }
-  std::uint64_t spare() const { return table_.slots() - cells(); }  // slots behind the last cell's own
+  std::uint64_t spare() const { return table_.slots() - quotients(); }  // slots behind the last quotient's own
   std::uint64_t voids() const { return voids_; }
   unsigned longest() const { return table_.width() - 1; }
   std::uint64_t bits() const { return table_.bits(); }
 
-  TAMIS_INLINE void prefetch(std::uint64_t cell) const { table_.prefetch_from(cell, window_slots); }
-  TAMIS_INLINE void prefetch_update(std::uint64_t cell) const { table_.prefetch_update(cell); }
+  TAMIS_INLINE void prefetch(std::uint64_t quotient) const { table_.prefetch_from(quotient, window_slots); }
+  TAMIS_INLINE void prefetch_update(std::uint64_t quotient) const { table_.prefetch_update(quotient); }
 
-  bool contains(std::uint64_t cell, std::uint64_t following) const {
-    return is_wide(longest()) ? wide_contains(cell, following) : contains_somewhere(cell, asked_of(following));
+  bool contains(std::uint64_t quotient, std::uint64_t suffix) const {
+    return is_wide(longest()) ? wide_contains(quotient, suffix) : contains_somewhere(quotient, asked_of(suffix));
   }
   // The same in a table whose slots have at least eight bits. One branch depends on what is read, and it is hardly ever taken
   // where nothing matches: the processor goes on to the next lookup, and its memory, while it waits for this one's.
-  TAMIS_INLINE bool wide_contains(std::uint64_t cell, std::uint64_t following) const {
-    const std::uint64_t asked = asked_of(following);
-    const std::uint64_t run = rank_select<>::find_from(table_.header(cell / rank_select<>::block_slots), cell);
-    const std::uint64_t near = run & (table_.values().prefix_candidates_of_sixteen(cell, asked) | ~low_mask(window_slots));
-    return near != 0 && contains_one_of(cell, asked, near);
+  TAMIS_INLINE bool wide_contains(std::uint64_t quotient, std::uint64_t suffix) const {
+    const std::uint64_t asked = asked_of(suffix);
+    const std::uint64_t run = rank_select<>::find_from(table_.header(quotient / rank_select<>::block_slots), quotient);
+    const std::uint64_t near = run & (table_.values().prefix_candidates_of_sixteen(quotient, asked) | ~low_mask(window_slots));
+    return near != 0 && contains_one_of(quotient, asked, near);
   }
   // Do slots for payloads of up to `longest` bits have eight bits?
   static bool is_wide(unsigned longest) { return longest + 1 >= 8; }
   // How many entries match.
-  std::uint64_t count(std::uint64_t cell, std::uint64_t following) const {
+  std::uint64_t count(std::uint64_t quotient, std::uint64_t suffix) const {
     std::uint64_t matches = 0;
-    for_each_match(table_.find(cell), asked_of(following), [&](std::uint64_t, std::uint64_t) { return ++matches == 0; });
+    for_each_match(table_.find(quotient), asked_of(suffix), [&](std::uint64_t, std::uint64_t) { return ++matches == 0; });
     return matches;
   }
 
   // A new entry of the longest kind, one of `length` bits, or a void. False, and nothing has changed, if there is no room.
-  TAMIS_INLINE bool insert(std::uint64_t cell, std::uint64_t following) {
-    const std::uint64_t slot = code().fresh(following);
-    return table_.insert_in_block(cell, slot) || insert_slot(cell, slot);
+  TAMIS_INLINE bool insert(std::uint64_t quotient, std::uint64_t suffix) {
+    const std::uint64_t slot = code().fresh(suffix);
+    return table_.insert_in_block(quotient, slot) || insert_slot(quotient, slot);
   }
-  bool insert_prefix(std::uint64_t cell, std::uint64_t following, unsigned length) {
-    return insert_slot(cell, code().slot_of(prefix_entry::of(following, length)));
+  bool insert_prefix(std::uint64_t quotient, std::uint64_t suffix, unsigned length) {
+    return insert_slot(quotient, code().slot_of(prefix_entry::of(suffix, length)));
   }
-  bool insert_void(std::uint64_t cell) { return insert_slot(cell, void_slot()); }
+  bool insert_void(std::uint64_t quotient) { return insert_slot(quotient, void_slot()); }
 
   // Takes out the longest entry that matches. False if none does.
-  bool erase(std::uint64_t cell, std::uint64_t following) {
-    const slot_range run = table_.find(cell);
-    const std::uint64_t slot = find_longest(run, asked_of(following));
+  bool erase(std::uint64_t quotient, std::uint64_t suffix) {
+    const slot_range run = table_.find(quotient);
+    const std::uint64_t slot = find_longest(run, asked_of(suffix));
     if (slot == run.last) return false;
     voids_ -= static_cast<std::uint64_t>(table_.value(slot) == void_slot());
-    table_.close(cell, run, slot);
+    table_.close(quotient, run, slot);
     return true;
   }
   // Gives the longest entry that matches all the bits it can have. False if none does.
-  bool renew(std::uint64_t cell, std::uint64_t following) {
-    const slot_range run = table_.find(cell);
-    const std::uint64_t slot = find_longest(run, asked_of(following));
+  bool renew(std::uint64_t quotient, std::uint64_t suffix) {
+    const slot_range run = table_.find(quotient);
+    const std::uint64_t slot = find_longest(run, asked_of(suffix));
     if (slot == run.last) return false;
     voids_ -= static_cast<std::uint64_t>(table_.value(slot) == void_slot());
-    table_.set_value(slot, code().fresh(following));
+    table_.set_value(slot, code().fresh(suffix));
     return true;
   }
 
-  // The same entries with more slots behind the last cell, for runs there that are too long.
+  // The same entries with more slots behind the last quotient, for runs there that are too long.
   status widen() {
     TAMIS_TRY(table_, table_.widened(2 * spare() + rank_select<>::block_slots));
     return {};
   }
 
-  // Twice the cells. Calls on_void(cell), which answers a status, for every void, in order; the new table has none of them.
-  // Requires: longest() <= longest.
+  // Twice the quotients. Calls on_void(quotient), which answers a status, for every void, in order; the new table has none of
+  // them. Requires: longest() <= longest.
   template <class OnVoid>
   result<variable_length_table> doubled(std::uint64_t spare, unsigned longest, OnVoid on_void) const {
     std::uint64_t given = 0;  // voids, by all attempts
     while (true) {
-      TAMIS_TRY(variable_length_table made, make(2 * cells(), spare, longest));
+      TAMIS_TRY(variable_length_table made, make(2 * quotients(), spare, longest));
       std::uint64_t met = 0;
-      const auto once = [&](std::uint64_t cell) -> status {
+      const auto once = [&](std::uint64_t quotient) -> status {
         if (++met <= given) return {};
         ++given;
-        return on_void(cell);
+        return on_void(quotient);
       };
       TAMIS_TRY(const bool fits,
                 longest < 16 ? made.take_split<std::uint16_t>(*this, once) : made.take_split<std::uint64_t>(*this, once));
       if (fits) return made;
-      spare = 2 * (made.table_.slots() - made.cells()) + rank_select<>::block_slots;
+      spare = 2 * (made.table_.slots() - made.quotients()) + rank_select<>::block_slots;
     }
   }
-  // Half the cells. Entries that would be longer than `longest` afterwards lose bits at their end.
-  // Requires: an even number of cells; longest <= longest().
+  // Half the quotients. Entries that would be longer than `longest` afterwards lose bits at their end.
+  // Requires: an even number of quotients; longest <= longest().
   result<variable_length_table> halved(std::uint64_t spare, unsigned longest) const {
-    TAMIS_TRY(variable_length_table made, make(cells() / 2, spare, longest));
+    TAMIS_TRY(variable_length_table made, make(quotients() / 2, spare, longest));
     TAMIS_CHECK(made.take_joined(*this));
     return made;
   }
 
-  // Calls visit(cell, entry) for all entries, in the order of their cells.
+  // Calls visit(quotient, entry) for all entries, in the order of their quotients.
   template <class Visit>
   void for_each(Visit visit) const {
-    table_.for_each_run([&](std::uint64_t cell, slot_range run) {
-      for (std::uint64_t slot = run.first; slot < run.last; ++slot) visit(cell, code().entry_of(table_.value(slot)));
+    table_.for_each_run([&](std::uint64_t quotient, slot_range run) {
+      for (std::uint64_t slot = run.first; slot < run.last; ++slot) visit(quotient, code().entry_of(table_.value(slot)));
     });
   }
 
-  // The share of all cells and following bits that some entry matches.
+  // The share of all quotients and bits behind them that some entry matches.
   double accepted() const {
     double sum = 0.0;
     std::vector<prefix_entry> entries;
@@ -155,7 +155,7 @@ class variable_length_table {
       for (std::uint64_t slot = run.first; slot < run.last; ++slot) entries.push_back(code().entry_of(table_.value(slot)));
       sum += accepted_by(entries);
     });
-    return sum / static_cast<double>(cells());
+    return sum / static_cast<double>(quotients());
   }
 
   friend bool operator==(const variable_length_table&, const variable_length_table&) = default;
@@ -186,20 +186,20 @@ class variable_length_table {
   friend stored_access;
   variable_length_table() = default;
 
-  static constexpr unsigned window_slots = 16;  // behind a cell: its run has hardly ever others
+  static constexpr unsigned window_slots = 16;  // behind a quotient: its run has hardly ever others
 
   entry_code code() const { return entry_code(table_.width()); }
-  TAMIS_INLINE std::uint64_t asked_of(std::uint64_t following) const { return following >> (-table_.width() % word_bits); }
+  TAMIS_INLINE std::uint64_t asked_of(std::uint64_t suffix) const { return suffix >> (-table_.width() % word_bits); }
   std::uint64_t void_slot() const { return std::uint64_t{1} << (table_.width() - 1); }
   static TAMIS_INLINE unsigned first_of(std::uint64_t mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
 
-  TAMIS_NOINLINE bool insert_slot(std::uint64_t cell, std::uint64_t value) {
-    if (table_.open_at_home(cell)) {
-      table_.set_value(cell, value);
+  TAMIS_NOINLINE bool insert_slot(std::uint64_t quotient, std::uint64_t value) {
+    if (table_.open_at_home(quotient)) {
+      table_.set_value(quotient, value);
     } else {
-      const auto gap = table_.find_gap(cell);
+      const auto gap = table_.find_gap(quotient);
       if (!gap) return false;
-      table_.open(cell, *gap);
+      table_.open(quotient, *gap);
       table_.set_value(gap->at, value);
     }
     voids_ += static_cast<std::uint64_t>(value == void_slot());
@@ -219,16 +219,17 @@ class variable_length_table {
     }
     return false;
   }
-  // Does one of these near slots match, of which bit i is cell + i? If there are others, does any slot of the cell's run?
-  TAMIS_NOINLINE bool contains_one_of(std::uint64_t cell, std::uint64_t asked, std::uint64_t slots) const {
-    if (slots >> window_slots != 0) return contains_somewhere(cell, asked);
+  // Does one of these near slots match, of which bit i is quotient + i? If there are others, does any slot of the quotient's
+  // run?
+  TAMIS_NOINLINE bool contains_one_of(std::uint64_t quotient, std::uint64_t asked, std::uint64_t slots) const {
+    if (slots >> window_slots != 0) return contains_somewhere(quotient, asked);
     for (; slots != 0; slots &= slots - 1) {
-      if (entry_code::slot_matches(table_.value(cell + first_of(slots)), asked)) return true;
+      if (entry_code::slot_matches(table_.value(quotient + first_of(slots)), asked)) return true;
     }
     return false;
   }
-  TAMIS_NOINLINE bool contains_somewhere(std::uint64_t cell, std::uint64_t asked) const {
-    return for_each_match(table_.find(cell), asked, [](std::uint64_t, std::uint64_t) { return true; });
+  TAMIS_NOINLINE bool contains_somewhere(std::uint64_t quotient, std::uint64_t asked) const {
+    return for_each_match(table_.find(quotient), asked, [](std::uint64_t, std::uint64_t) { return true; });
   }
   // The slot of the longest match, the run's end if there is none.
   std::uint64_t find_longest(slot_range run, std::uint64_t asked) const {
@@ -242,10 +243,11 @@ class variable_length_table {
   }
 
   // After a run did not fit behind all others: the same with more slots.
-  TAMIS_COLD status append_wider(std::uint64_t cell, std::uint64_t size, std::uint64_t& end, std::optional<slot_range>& run) {
+  TAMIS_COLD status append_wider(std::uint64_t quotient, std::uint64_t size, std::uint64_t& end,
+                                 std::optional<slot_range>& run) {
     while (!run) {
       TAMIS_CHECK(widen());
-      run = table_.append(cell, size, end);
+      run = table_.append(quotient, size, end);
     }
     return {};
   }
@@ -254,11 +256,11 @@ class variable_length_table {
   result<bool> take_split(const variable_length_table& from, OnVoid on_void) {
     rank_select<>* const into[] = {&table_};
     table_split<Word, rank_select<>, slots_as_they_are> split(from.table_, into, {}, {});
-    const auto hand_out_voids = [&](std::uint64_t cell, slot_range run, split_run& halves) -> status {
+    const auto hand_out_voids = [&](std::uint64_t quotient, slot_range run, split_run& halves) -> status {
       for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
         const std::uint64_t value = from.table_.value(slot);
         if (value == from.void_slot()) {
-          TAMIS_CHECK(on_void(cell));
+          TAMIS_CHECK(on_void(quotient));
         } else {
           halves[split.first_bit(value)].push_back(split.moved(value));
         }
@@ -273,12 +275,12 @@ class variable_length_table {
   status take_joined(const variable_length_table& from) {
     std::uint64_t end = 0;
     for (rank_select<>::cursor at(from.table_); at;) {
-      const std::uint64_t cell = at.quotient() / 2;
+      const std::uint64_t quotient = at.quotient() / 2;
       slot_range halves[2];
-      for (; at && at.quotient() / 2 == cell; at.next()) halves[at.quotient() % 2] = at.run();
+      for (; at && at.quotient() / 2 == quotient; at.next()) halves[at.quotient() % 2] = at.run();
       const std::uint64_t size = halves[0].size() + halves[1].size();
-      auto run = table_.append(cell, size, end);
-      if (!run) TAMIS_CHECK(append_wider(cell, size, end, run));
+      auto run = table_.append(quotient, size, end);
+      if (!run) TAMIS_CHECK(append_wider(quotient, size, end, run));
       std::uint64_t to = run->first;
       for (const unsigned bit : {0u, 1u}) {
         for (std::uint64_t slot = halves[bit].first; slot < halves[bit].last; ++slot) {
@@ -295,7 +297,7 @@ class variable_length_table {
     return whole >> down | static_cast<std::uint64_t>((whole & low_mask(down)) != 0);
   }
 
-  // The share of a cell that these entries match together.
+  // The share of a quotient that these entries match together.
   static double accepted_by(std::vector<prefix_entry>& entries) {
     std::sort(entries.begin(), entries.end(), [](const prefix_entry& a, const prefix_entry& b) {
       return a.bits != b.bits ? a.bits < b.bits : a.length < b.length;
