@@ -34,7 +34,7 @@ extern "C" {
 
 /* Of this header; tamis_version() is that of the library in use. */
 #define TAMIS_VERSION_MAJOR 0
-#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_MINOR 2
 #define TAMIS_VERSION_PATCH 0
 
 typedef struct tamis_filter tamis_filter;

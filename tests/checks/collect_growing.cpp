@@ -155,23 +155,23 @@ struct tree_shape {
   u32 segment_bits = 6;
   u32 width = 8;
   u32 small_width = 8;
-  u32 first_cell_bits = 6;
+  u32 first_quotient_bits = 6;
 };
 
 void look_at_evergreen(const tree_shape& s) {
   look_at("evergreen", [&](detail::writer& out) {
-    out(u64{0}, s.segment_bits, s.width, s.small_width, s.first_cell_bits, u32{10}, u8{0});
+    out(u64{0}, s.segment_bits, s.width, s.small_width, s.first_quotient_bits, u32{10}, u8{0});
     out(s.roots, s.is_flat, s.depth, u64{s.segments.size()});
     for (const detail::segment_shape& one : s.segments) out(detail::segment::make(one, 0).value());
   });
 }
 
 TEST(evergreen_shapes, of_settings) {
-  look_at_evergreen({.segments = {{.cell_bits = 6}}, .segment_bits = 17});
-  look_at_evergreen({.segments = {{.cell_bits = 5}}, .segment_bits = 5, .first_cell_bits = 6});
-  look_at_evergreen({.segments = {{.cell_bits = 5}}, .first_cell_bits = 5});
-  look_at_evergreen({.segments = {{.cell_bits = 6}}, .segment_bits = 8, .first_cell_bits = 7});
-  look_at_evergreen({.segments = {{.cell_bits = 7}}});
+  look_at_evergreen({.segments = {{.quotient_bits = 6}}, .segment_bits = 17});
+  look_at_evergreen({.segments = {{.quotient_bits = 5}}, .segment_bits = 5, .first_quotient_bits = 6});
+  look_at_evergreen({.segments = {{.quotient_bits = 5}}, .first_quotient_bits = 5});
+  look_at_evergreen({.segments = {{.quotient_bits = 6}}, .segment_bits = 8, .first_quotient_bits = 7});
+  look_at_evergreen({.segments = {{.quotient_bits = 7}}});
   look_at_evergreen({.segments = {{.width = 25}}, .width = 25, .small_width = 25});
 }
 

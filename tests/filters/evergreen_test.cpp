@@ -45,6 +45,13 @@ struct reading_remote {
 
 bool has_all(const evergreen& f, std::span<const digest> digests) { return positives(f, digests) == digests.size(); }
 
+// Each segment would fit. Taken one by one they would fill the machine before one is refused.
+TEST(evergreen, asks_for_all_memory_before_it_takes_any) {
+  const auto made = evergreen::create({.capacity = std::uint64_t{1} << 45, .fpr = 0.01});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.message().find("does not fit into this machine's memory"), std::string::npos) << made.message();
+}
+
 TEST(evergreen, growing_changes_no_answer) {
   evergreen f = make(1000, {{"remainder", "4"}, {"segment", "256"}, {"fingerprints", "fixed"}});
   const std::vector<digest> in = keys(900);

@@ -311,10 +311,14 @@ class evergreen {
   };
   // Memory follows the keys from the first one on, so they have as few slots as segments can have.
   status make_roots(std::uint64_t roots) {
+    const auto make_root = [&] { return detail::segment::make({0, first_quotient_bits_, width_of(first_quotient_bits_)}, 0); };
+    // They fit one by one: whether all of them do has to be asked before the machine's memory is full.
+    TAMIS_TRY(const detail::segment one, make_root());
+    TAMIS_CHECK(detail::check_table_bytes(roots * (one.bits() / 8 + sizeof(detail::segment))));
     detail::table_list<detail::segment> segments;
     segments.reserve(roots);
     for (std::uint64_t i = 0; i < roots; ++i) {
-      TAMIS_TRY(detail::segment root, detail::segment::make({0, first_quotient_bits_, width_of(first_quotient_bits_)}, 0));
+      TAMIS_TRY(detail::segment root, make_root());
       segments.push_back(std::move(root));
     }
     tree_ = detail::segment_tree(roots, std::move(segments));
