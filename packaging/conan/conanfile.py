@@ -10,7 +10,7 @@ from conan.tools.files import copy
 
 class Tamis(ConanFile):
     name = "tamis"
-    version = "0.1.0"
+    version = "0.2.0"
     license = "Apache-2.0"
     description = "Approximate-membership filters that learn and grow"
     settings = "os", "arch", "compiler", "build_type"
