@@ -34,7 +34,7 @@ double per_second(const std::optional<rate>& of) { return of ? of->per_second : 
 result<table> run(const experiment_options& options) {
   table out({"filter", "shared_by", "threads"},
             {"lookups", "lookups_many", "inserts", "lookups_beside", "inserts_beside", "cores"}, summary::median);
-  const std::uint64_t keys = options.at(std::uint64_t{1} << 14, std::uint64_t{1} << 22);
+  const std::uint64_t keys = options.at(std::uint64_t{1} << 12, std::uint64_t{1} << 22);
   const thread_options how{.keys = keys,
                            .queries = options.at(std::size_t{1} << 15, std::size_t{1} << 24),
                            .threads = 2 * std::max(1u, std::thread::hardware_concurrency()),
@@ -132,7 +132,7 @@ const registered throughput(
      .paper = whose,
      .figures = "throughput of threads that share a filter",
      .claim = "Readers of a concurrent_filter do not slow each other down, and a writer beside them hardly does.",
-     .parameters = "Four filters (quick: two) with 2^22 keys (quick: 2^14) at a rate of 0.01; 1, 2, 4 … threads, up to two for "
+     .parameters = "Four filters (quick: two) with 2^22 keys (quick: 2^12) at a rate of 0.01; 1, 2, 4 … threads, up to two for "
                    "each core; single lookups of "
                    "absent keys, inserts into an empty filter, and both at once with one writer. The median of three "
                    "repeats (quick: one). Cores had: processor time of the lookups over the time they took. Needs a quiet "
@@ -158,7 +158,7 @@ constexpr std::pair<const char*, double tail::*> percentiles[] = {{"median", &ta
 result<table> run_tails(const experiment_options& options) {
   table out({"filter", "shared_by", "what"}, {"median", "percent_99", "percent_99_9", "percent_99_99", "longest", "lookups"},
             summary::median);
-  const thread_options how{.keys = options.at(std::uint64_t{1} << 15, std::uint64_t{1} << 22),
+  const thread_options how{.keys = options.at(std::uint64_t{1} << 14, std::uint64_t{1} << 22),
                            .queries = std::size_t{1} << 12,  // the rates are not looked at
                            .threads = 2,
                            .repeats = 1,
@@ -235,7 +235,7 @@ const registered waiting({.name = "threads-tails",
                           .paper = whose,
                           .figures = "tail latencies of lookups while a filter grows",
                           .claim = "Nobody who looks up in a concurrent_filter waits for its growth.",
-                          .parameters = "Three filters (quick: one). One thread inserts 2^22 keys (quick: 2^15) into one made "
+                          .parameters = "Three filters (quick: one). One thread inserts 2^22 keys (quick: 2^14) into one made "
                                         "for 1,000, another looks up and reads the "
                                         "clock before and after; in the same loop the clock alone. Needs two free cores.",
                           .agrees = "the 99.99th percentile of each filter at most 50 µs, where that of the clock alone is",
