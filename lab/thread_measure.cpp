@@ -185,26 +185,37 @@ struct beside {
   rate lookups, insert;
 };
 
-// One thread fills the filter, the others look up until it has.
-beside rates_beside(shared_by& filter, unsigned threads, key_span members, key_span negatives) {
-  shared_work work(members);
+// Inserts a few keys at a time, until all are in or nobody looks up any more.
+std::uint64_t insert_while(const std::atomic<bool>& goes_on, shared_by& filter, key_span keys) {
+  constexpr std::size_t few = 64;
+  std::uint64_t done = 0;
+  for (; done < keys.size() && goes_on; done += few) filter.insert(keys.subspan(done, std::min(few, keys.size() - done)));
+  return std::min<std::uint64_t>(done, keys.size());
+}
+
+// One thread fills the filter, the others look up until it has, or until the time is up: readers of a std::shared_mutex who
+// always come again may keep a writer out for ever.
+beside rates_beside(shared_by& filter, unsigned threads, double seconds_at_most, key_span members, key_span negatives) {
   tally readers, writer;
-  std::atomic<bool> is_full = false;
+  std::atomic<bool> goes_on = true;
   std::vector<std::function<void()>> jobs;
   jobs.emplace_back([&] {
-    noted(writer, [&] { return do_all(work, [&](key_span keys) { filter.insert(keys); }); });
-    is_full = true;
+    noted(writer, [&] { return insert_while(goes_on, filter, members); });
+    goes_on = false;
   });
   for (unsigned t = 1; t < threads; ++t) {
     jobs.emplace_back([&, t] {
+      const wall::time_point end =
+          wall::now() + std::chrono::duration_cast<wall::duration>(std::chrono::duration<double>(seconds_at_most));
       noted(readers, [&] {
         std::uint64_t done = 0;
         std::size_t at = negatives.size() / threads * t;
-        while (!is_full) {
+        while (goes_on) {
           const key_span keys = negatives.subspan(at, std::min<std::size_t>(64, negatives.size() - at));
           use_alone(filter.look_up(keys));
           done += keys.size();
           at = at + keys.size() == negatives.size() ? 0 : at + keys.size();
+          if (wall::now() > end) goes_on = false;
         }
         return done;
       });
@@ -214,28 +225,29 @@ beside rates_beside(shared_by& filter, unsigned threads, key_span members, key_s
   return {rate_of(readers, seconds), rate_of(writer, seconds)};
 }
 
-tail_row tails_of(const std::string& id, sharing how, shared_by& filter, key_span members, key_span negatives) {
+tail_row tails_of(const std::string& id, sharing how, shared_by& filter, double seconds_at_most, key_span members,
+                  key_span negatives) {
   nanosecond_histogram lookups, clock;
-  std::atomic<bool> is_full = false;
-  const std::vector<std::function<void()>> jobs = {[&] {
-                                                     filter.insert(members);
-                                                     is_full = true;
-                                                   },
-                                                   [&] {
-                                                     const auto ns = [](wall::time_point from, wall::time_point to) {
-                                                       return static_cast<std::uint64_t>((to - from).count());
-                                                     };
-                                                     for (std::size_t i = 0; !is_full;
-                                                          i = i + 1 == negatives.size() ? 0 : i + 1) {
-                                                       const wall::time_point before = wall::now();
-                                                       use_alone(filter.look_up_one(negatives[i]));
-                                                       const wall::time_point after = wall::now();
-                                                       const wall::time_point again = wall::now();
-                                                       lookups.add(ns(before, after));
-                                                       clock.add(ns(after, again));
-                                                     }
-                                                   }};
-  run_at_once(jobs);
+  std::atomic<bool> goes_on = true;
+  const auto write = [&] {
+    insert_while(goes_on, filter, members);
+    goes_on = false;
+  };
+  const auto read = [&] {
+    const auto ns = [](wall::time_point from, wall::time_point to) { return static_cast<std::uint64_t>((to - from).count()); };
+    const wall::time_point end =
+        wall::now() + std::chrono::duration_cast<wall::duration>(std::chrono::duration<double>(seconds_at_most));
+    for (std::size_t i = 0; goes_on; i = i + 1 == negatives.size() ? 0 : i + 1) {
+      const wall::time_point before = wall::now();
+      use_alone(filter.look_up_one(negatives[i]));
+      const wall::time_point after = wall::now();
+      const wall::time_point again = wall::now();
+      lookups.add(ns(before, after));
+      clock.add(ns(after, again));
+      if (again > end) goes_on = false;
+    }
+  };
+  run_at_once(std::vector<std::function<void()>>{write, read});
   if (lookups.count() == 0)
     return {.id = id, .how = how, .lookup = {}, .clock = {}};  // the writer was done before the reader began
   return {id, how, lookups.count(), lookups.summary(), clock.summary()};
@@ -297,7 +309,7 @@ class threads_run {
         rate_of_threads(threads, keys_.negatives, [&](key_span keys) { use_alone(filter->look_up_many(keys)); }));
     if (!one_writes || threads == 1) return {};
     TAMIS_TRY(filter, make(*w.who, w.row.how));
-    const beside both = rates_beside(*filter, threads, keys_.members, keys_.negatives);
+    const beside both = rates_beside(*filter, threads, options_.seconds_beside, keys_.members, keys_.negatives);
     w.beside_lookups.push_back(both.lookups);
     w.beside_insert.push_back(both.insert);
     return {};
@@ -311,7 +323,7 @@ class threads_run {
       small.params.capacity = std::min<std::uint64_t>(who.params.capacity, 1000);
       for (const sharing how : {sharing::shared_mutex, sharing::concurrent}) {
         TAMIS_TRY(const shared_filter filter, make(small, how));
-        report.tails.push_back(tails_of(who.id, how, *filter, keys_.members, keys_.negatives));
+        report.tails.push_back(tails_of(who.id, how, *filter, options_.seconds_beside, keys_.members, keys_.negatives));
       }
     }
     return {};

@@ -24,6 +24,7 @@ struct thread_options {
   unsigned threads = 2;           // 1, 2, 4, … and so many
   unsigned repeats = 3;
   std::uint64_t seed = 1;
+  double seconds_beside = 5;                  // that a writer beside readers may take: then what it has done counts
   std::function<void(double)> progress = {};  // called with the share that is done
 };
 
@@ -47,7 +48,7 @@ struct thread_row {
   unsigned threads = 1;
   rate lookups, lookups_many;
   std::optional<rate> inserts;                        // of all threads together
-  std::optional<rate> beside_lookups, beside_insert;  // all threads but one look up while that one fills the filter
+  std::optional<rate> beside_lookups, beside_insert;  // all threads but one look up while that one inserts
 };
 
 // Nanoseconds.

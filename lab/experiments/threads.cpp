@@ -40,6 +40,7 @@ result<table> run(const experiment_options& options) {
                            .threads = 2 * std::max(1u, std::thread::hardware_concurrency()),
                            .repeats = options.at(1u, 3u),
                            .seed = options.random()(),
+                           .seconds_beside = options.at(0.25, 10.0),
                            .progress = options.told};
   TAMIS_TRY(const thread_report report,
             bench_threads(contenders_of(shared_filters, options.at(std::size_t{2}, std::size(shared_filters)), keys), how));
@@ -163,6 +164,7 @@ result<table> run_tails(const experiment_options& options) {
                            .threads = 2,
                            .repeats = 1,
                            .seed = options.random()(),
+                           .seconds_beside = options.at(0.25, 10.0),
                            .progress = options.told};
   TAMIS_TRY(
       const thread_report report,
