@@ -30,6 +30,7 @@
 
 #include "tamis/detail/base/compiler.hpp"
 #include "tamis/detail/base/short_list.hpp"
+#include "tamis/detail/bits/word.hpp"
 #include "tamis/detail/quotient/slot_format.hpp"
 
 namespace tamis::detail {
