@@ -279,17 +279,17 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
           if ((inside >> i & 1) != 0) continue;
           const std::uint64_t run = followed >> i | (i == 0 ? 0 : next_followed << (block_slots - i));
           const auto behind = static_cast<unsigned>(std::countr_one(run));
-          const short_counter found = short_counter_of(values[i], values[i + 1], values[i + 2], values[i + 3], behind);
-          if (found.slots == 0) continue;
-          keys += found.extra;
-          all.fingerprints -= found.slots - 1;
+          const short_counter counter = short_counter_of(values[i], values[i + 1], values[i + 2], values[i + 3], behind);
+          if (counter.slots == 0) continue;
+          keys += counter.extra;
+          all.fingerprints -= counter.slots - 1;
           const std::uint64_t bit = std::uint64_t{1} << i;
-          const std::uint64_t others = detail::low_mask(found.slots - 1);
-          const std::uint64_t high = found.slots == 4 ? 1 : 0;  // d, which exceeds the x behind it
+          const std::uint64_t others = detail::low_mask(counter.slots - 1);
+          const std::uint64_t high = counter.slots == 4 ? 1 : 0;  // d, which exceeds the x behind it
           counters |= bit;
           descending &= ~(bit | high << 2 << i);
           inside |= others << 1 << i;
-          if (i + found.slots > block_slots) {
+          if (i + counter.slots > block_slots) {
             inside_before = others >> (block_slots - 1 - i);
             if (high != 0 && i + 2 >= block_slots) descends_before = std::uint64_t{1} << (i + 2 - block_slots);
           }
@@ -325,11 +325,11 @@ class cqf : public detail::quotient_fingerprints<detail::rank_select<>> {
       fingerprints += static_cast<std::uint64_t>(value(slot) == value(slot + 1));
       if (!HasShortCounters || slot < counted_to || value(slot) <= value(slot + 1)) continue;
       const auto behind = static_cast<unsigned>(std::min<std::uint64_t>(run.last - 1 - slot, 3));
-      const short_counter found = short_counter_of(value(slot), value(slot + 1), value(slot + 2), value(slot + 3), behind);
-      if (found.slots == 0) continue;
-      keys -= found.extra;
-      fingerprints += found.slots - 1;
-      counted_to = slot + found.slots;
+      const short_counter counter = short_counter_of(value(slot), value(slot + 1), value(slot + 2), value(slot + 3), behind);
+      if (counter.slots == 0) continue;
+      keys -= counter.extra;
+      fingerprints += counter.slots - 1;
+      counted_to = slot + counter.slots;
     }
   }
   static bool add_keys(std::uint64_t keys, totals& all) {

@@ -55,8 +55,8 @@ class slot_lanes {
  public:
   using word = Word;
   static constexpr unsigned fixed_width = Width;
-  static constexpr unsigned most_width = Width == dynamic_width ? Most : Width;
-  static constexpr bool is_even = Width != dynamic_width && Width % 2 == 0;  // buckets begin at whole bytes
+  static constexpr unsigned most_width = Width == dynamic_width ? Most : Width;  // NOLINT(bugprone-branch-clone)
+  static constexpr bool is_even = Width != dynamic_width && Width % 2 == 0;      // buckets begin at whole bytes
   // What is read of a bucket never lies in two cache lines.
   static constexpr bool is_in_one_line = Width == 16 || (Width == 8 && has_bucket_vectors);
 

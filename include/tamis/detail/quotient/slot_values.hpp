@@ -95,7 +95,7 @@ class slot_values {
       const std::byte* const packed = rest_.data() + first / 8 * width_;
       for (unsigned i = 0; i < word_bits; i += 8) {
         std::uint64_t eight;
-        std::memcpy(&eight, packed + i / 8 * width_, sizeof eight);
+        std::memcpy(&eight, packed + std::size_t{i} / 8 * width_, sizeof eight);
         eight = pdep(eight, bits);
         std::memcpy(out + i, &eight, sizeof eight);
       }
@@ -140,7 +140,7 @@ class slot_values {
       std::uint64_t found = 0;
       for (unsigned i = 0; i < word_bits && width != 0; i += 8) {
         std::uint64_t eight;
-        std::memcpy(&eight, packed + i / 8 * width, sizeof eight);
+        std::memcpy(&eight, packed + std::size_t{i} / 8 * width, sizeof eight);
         found |= eight & pdep(among >> i, lowest) * low_mask(width);
       }
       return found == 0;
