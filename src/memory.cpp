@@ -79,7 +79,7 @@ class huge_pages final : public memory_resource {
     assert(alignment <= cache_line_bytes);
     if (bytes > ~std::uint64_t{0} - 2 * huge_page_bytes) return nullptr;
     try {
-      if (is_mapped(bytes)) return map_aligned(round_up(bytes, huge_page_bytes));
+      if (is_mapped(bytes)) return map_table(bytes);
       const std::uint64_t rounded = round_up(bytes, cache_line_bytes);
       if (is_part(rounded)) {
         if (void* part = parts().allocate(rounded, may_wait)) return part;

@@ -30,10 +30,16 @@ inline constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
 
 // Does a table get huge pages of its own? From two of them on, and below if it fills eleven sixteenths of the last: more than
 // half as much again is never taken in vain. Others stand on the allocator's own pages.
+inline constexpr std::uint64_t most_of_a_huge_page = huge_page_bytes / 16 * 11;
 constexpr bool is_mapped(std::uint64_t bytes) {
-  constexpr std::uint64_t enough = huge_page_bytes / 16 * 11;
   const std::uint64_t last = bytes % huge_page_bytes;
-  return bytes >= 2 * huge_page_bytes || (bytes >= enough && (last == 0 || last >= enough));
+  return bytes >= 2 * huge_page_bytes || (bytes >= most_of_a_huge_page && (last == 0 || last >= most_of_a_huge_page));
+}
+// And is its end to stand on small ones? Where it fills less of the last huge page, and that would be a part of the table that
+// shows: up to 50 MiB.
+constexpr bool ends_on_small_pages(std::uint64_t bytes) {
+  const std::uint64_t last = bytes % huge_page_bytes;
+  return last != 0 && last < most_of_a_huge_page && bytes < 25 * huge_page_bytes;
 }
 
 enum class pages { huge, small };
@@ -55,6 +61,14 @@ inline void* map_aligned(std::uint64_t bytes, pages wish = pages::huge) {
   if (behind != 0) munmap(reinterpret_cast<void*>(aligned + bytes), behind);
   wish_for_pages(reinterpret_cast<void*>(aligned), bytes, wish);
   return reinterpret_cast<void*>(aligned);
+}
+// Zeroed memory for a table.  Requires: is_mapped(bytes).
+inline void* map_table(std::uint64_t bytes) {
+  const std::uint64_t mapped = divide_up(bytes, huge_page_bytes) * huge_page_bytes;
+  void* const memory = map_aligned(mapped);
+  if (ends_on_small_pages(bytes))
+    wish_for_pages(static_cast<std::byte*>(memory) + mapped - huge_page_bytes, huge_page_bytes, pages::small);
+  return memory;
 }
 // The same at a certain place, if nothing is there; otherwise nothing.  Requires: both are multiples of huge pages.
 inline void* map_at(std::uintptr_t place, std::uint64_t bytes, pages wish) {

@@ -1,6 +1,7 @@
 #include "tamis/detail/base/zeroed_array.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -318,6 +320,22 @@ TEST(format_bytes, takes_the_fitting_unit) {
   EXPECT_EQ(format_bytes(std::uint64_t{3} << 29), "1.5 GiB");
   EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16.0 EiB");
 }
+
+#ifdef __linux__
+// A huge page that a table hardly begins would be taken whole.
+TEST(zeroed_array, the_end_of_a_table_takes_what_it_needs) {
+  constexpr std::uint64_t page = 4096;
+  for (const std::uint64_t bytes : {(std::uint64_t{4} << 20) + 3 * page, (std::uint64_t{17} << 20) + page / 2}) {
+    auto table = zeroed_array<std::uint8_t>::make(bytes).value();
+    std::memset(table.data(), 1, bytes);
+    const std::uint64_t mapped = divide_up(bytes, std::uint64_t{2} << 20) * (std::uint64_t{2} << 20);
+    std::vector<unsigned char> resident(mapped / page);
+    ASSERT_EQ(mincore(table.data(), mapped, resident.data()), 0);
+    const auto pages = std::count_if(resident.begin(), resident.end(), [](unsigned char in) { return (in & 1) != 0; });
+    EXPECT_LE(static_cast<std::uint64_t>(pages), bytes / page + 1);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace tamis
