@@ -74,9 +74,7 @@ status guarded_store::parts::cover(const std::vector<change>& changes) {
                      error_code::full};
     // A filter that cannot erase may be full of leftovers: then one of the same size will do.
     const bool larger = can_erase_ || rebuilds > 1;
-    // The new filter has twice the room that is wished for. One with far too many quotients takes memory for them.
-    const int doublings = grows_better_anew_ ? rebuilds - 1 : rebuilds;
-    TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << doublings, larger}));
+    TAMIS_CHECK(rebuild(first->stripe, {static_cast<std::uint64_t>(last - first) << rebuilds, larger}));
   }
   return {};
 }
@@ -95,8 +93,6 @@ std::optional<digest> guarded_store::parts::cover_stripe(std::span<const change>
 }
 
 bool guarded_store::parts::insert(stripe& where, digest local, std::uint64_t coming) const {
-  // Parts of it may be full a little before the whole is.
-  if (grows_better_anew_ && where.filter->keys() >= where.filter->capacity() - where.filter->capacity() / 32) return false;
   const auto attempt = [&] { return where.change([&](auto& filter) { return filter->insert(local); }); };
   if (attempt() == insert_result::full) {
     const bool may_expand = can_expand_ && !is_roomy(*where.filter, coming);

@@ -174,7 +174,6 @@ class guarded_store::parts {
   bool adapts_itself_ = false;  // also without a list of known mistakes
   bool can_erase_ = false;
   bool can_expand_ = false;
-  bool grows_better_anew_ = false;  // than by itself
   bool can_rejuvenate_ = false;
 
   std::atomic<bool> broken_ = false;  // a write failed: its outcome is unknown

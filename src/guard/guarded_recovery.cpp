@@ -53,8 +53,7 @@ status guarded_store::parts::try_filter() {
   can_adapt_ = example.can().adapt;
   can_erase_ = entry->can.erase;
   // What would give up a bit of every entry for it is better made anew, with one scan.
-  grows_better_anew_ = entry->info->id == "evergreen";
-  can_expand_ = entry->can.expand && !grows_better_anew_;
+  can_expand_ = entry->can.expand && entry->info->id != "evergreen";
   can_rejuvenate_ = entry->can.rejuvenate && options_.rejuvenate;
   return {};
 }

@@ -92,35 +92,6 @@ TEST_P(guarded, grows_beyond_its_capacity_and_keeps_its_rate) {
   EXPECT_LE(wrong_answers(tested, 20'000), 20'000 * rate * 1.5 + 60);
 }
 
-// Growing by itself would cost every entry a bit, and every later key four more: 16 bits instead of 12.
-TEST(guarded_evergreen, is_made_anew_from_the_store_before_it_grows_without_it) {
-  guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), options_of("evergreen", 20'000)).value();
-  std::map<std::string, std::string> truth;
-  std::uint64_t rebuilt = 0;
-  for (std::uint64_t i = 0; i < 150'000; ++i) {
-    ASSERT_TRUE(tested.put(key_of(i), "v"));
-    truth.emplace(key_of(i), "v");
-    if (i == 19'999) rebuilt = tested.stats().rebuilds;
-  }
-  EXPECT_EQ(rebuilt, 0u) << "before it has its capacity";
-  EXPECT_GE(tested.stats().rebuilds, 2u * tested.stripes());
-  EXPECT_LT(static_cast<double>(tested.bits().fast) / 150'000, 13.0);
-  EXPECT_LE(wrong_answers(tested, 20'000), 20'000 * 0.01 + 60);
-  EXPECT_EQ(lost_keys(tested, truth), 0u);
-}
-
-TEST(guarded_evergreen, takes_a_large_batch_without_too_much_room) {
-  guarded_store tested = guarded_store::open(std::make_shared<memory_store>(), options_of("evergreen", 1000)).value();
-  std::vector<std::string> keys;
-  for (std::uint64_t i = 0; i < 150'000; ++i) keys.push_back(key_of(i));
-  write_batch batch;
-  for (const std::string& key : keys) batch.put(key, "v");
-  ASSERT_TRUE(tested.write(batch));
-  EXPECT_LT(static_cast<double>(tested.bits().fast) / 150'000, 14.0);
-  EXPECT_LE(tested.stats().rebuilds, tested.stripes());
-  for (const std::string& key : keys) ASSERT_TRUE(tested.may_contain(key));
-}
-
 TEST_P(guarded, multi_get_agrees_with_get) {
   guarded_store tested = open();
   for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(tested.put(key_of(i), std::to_string(i)));

@@ -11,7 +11,8 @@ namespace {
 class rejuvenating_store : public ::testing::Test {
  protected:
   guarded_store open(bool rejuvenate) {
-    guard_options options = options_of("infini", 600);
+    guard_options options = options_of("evergreen", 600);
+    options.params.options = {{"fingerprints", "fixed"}};
     options.rejuvenate = rejuvenate;
     return guarded_store::open(std::make_shared<memory_store>(), options).value();
   }
